@@ -1,4 +1,4 @@
-//! How the tests ask the engines, and how they hold the answers to the oracle.
+//! Runs queries on all engines and checks the answers against the oracle.
 
 use std::sync::OnceLock;
 
@@ -15,7 +15,7 @@ use hullfield_oracle::{Placed, Shape, Truth, certify, measure, whole_truths};
 use crate::common;
 pub(crate) use crate::rows::{bodies, contact_rows, distance_rows, manifold_rows, verdict};
 
-/// The CPU engine, and the GPU engine where there is an adapter, with their names. They are made once, because each GPU engine
+/// The CPU engine, and the GPU engine where there is an adapter, with their names. They are created once, because each GPU engine
 /// compiles its kernels anew.
 pub(crate) fn engines() -> Vec<(&'static str, Engine)> {
     static ENGINES: OnceLock<Vec<(&'static str, Engine)>> = OnceLock::new();
@@ -30,7 +30,7 @@ pub(crate) fn hulls(sets: &[Vec<[f32; 3]>]) -> Vec<Hull> {
     sets.iter().map(|points| Hull::from_points(points).unwrap()).collect()
 }
 
-/// The point sets with each reduced to the vertices that the library keeps, so that both sides mean the same by R and S.
+/// The point sets with each reduced to the vertices that the library keeps, so that the library and the oracle define R and S alike.
 pub(crate) fn extreme(sets: &[Vec<[f32; 3]>]) -> Vec<Vec<[f32; 3]>> {
     hulls(sets).iter().map(|hull| hull.vertices().to_vec()).collect()
 }
@@ -44,7 +44,7 @@ pub(crate) fn scene_hulls(scene: &Scene) -> Vec<Hull> {
     scene.hulls.iter().enumerate().map(hull).collect()
 }
 
-/// The oracle's shapes of the very vertices that the engines use.
+/// The oracle's shapes, of the same vertices as the engines use.
 pub(crate) fn shapes(hulls: &[Hull]) -> Vec<Shape> {
     let shape = |hull: &Hull| {
         let core = match hull.dimension() {
@@ -72,7 +72,7 @@ pub(crate) fn ask(engine: &Engine, scene: &Scene, pairs: Pairs<'_>) -> Batch<Int
     arena(engine, scene).intersections(&bodies(&scene.bodies), pairs).unwrap().wait().unwrap()
 }
 
-/// Every separated row's axis parts the bodies in f64, and only separated rows have one.
+/// Checks that the axis of each separated row separates the bodies in f64, and that no other row has one.
 pub(crate) fn certified(name: &str, shapes: &[Shape], placed: &[Placed], found: &Batch<Intersection>) {
     for row in &found.rows {
         assert_eq!(row.axis.is_some(), row.status == Status::Separated, "{name}: {row:?}");
@@ -83,11 +83,11 @@ pub(crate) fn certified(name: &str, shapes: &[Shape], placed: &[Placed], found: 
         let gap = certify::shown(axis, of_a, &a.pose, of_b, &b.pose);
         assert!(gap > 0.0, "{name}: {row:?}: the axis shows a gap of {gap:e}: {a:?} {b:?}");
         let length = axis.iter().map(|x| x * x).sum::<f64>().sqrt();
-        assert!((length - 1.0).abs() < 1e-6, "{name}: {row:?}: the axis is {length} long");
+        assert!((length - 1.0).abs() < 1e-6, "{name}: {row:?}: the axis has length {length}");
     }
 }
 
-/// Both engines' verdicts against the truth and each other on the scene's own pairs; returns each engine's answer.
+/// Compares the engines' verdicts on the scene's pairs with the truth and with each other. Returns each engine's answer.
 pub(crate) fn check_verdicts(name: &str, scene: &Scene) -> Vec<Batch<Intersection>> {
     let shapes = shapes(&scene_hulls(scene));
     let truths = hullfield_oracle::truths(&shapes, &scene.bodies, &scene.pairs);
@@ -112,9 +112,9 @@ pub(crate) fn check_verdicts(name: &str, scene: &Scene) -> Vec<Batch<Intersectio
     answers
 }
 
-/// A scene as the oracle sees it, its truth worked out once.
+/// A scene with the oracle's truth, computed once.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct JudgedScene {
     pub(crate) name: String,
     pub(crate) scene: Scene,
     pub(crate) hulls: Vec<Hull>,
@@ -123,19 +123,19 @@ pub(crate) struct Known {
     pub(crate) bodies: Vec<Body>,
 }
 
-/// What is asked about a pair.
+/// A measuring query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Query {
+pub(crate) enum MeasureQuery {
     Distances,
     Contacts,
     Manifolds,
 }
 
-impl Query {
+impl MeasureQuery {
     pub(crate) const ALL: [Self; 3] = [Self::Distances, Self::Contacts, Self::Manifolds];
 }
 
-impl Known {
+impl JudgedScene {
     pub(crate) fn new(name: impl Into<String>, scene: Scene) -> Self {
         let hulls = scene_hulls(&scene);
         let shapes = shapes(&hulls);
@@ -156,13 +156,13 @@ impl Known {
         Judge { shapes: &self.shapes, bodies: &self.scene.bodies, precision }
     }
 
-    /// What one arena says of the scene's pairs, judged.
-    pub(crate) fn answer(&self, arena: &Arena, query: Query) -> (Accuracy, Vec<Verdict>, Stats) {
+    /// One arena's answer for the scene's pairs, judged.
+    pub(crate) fn answer(&self, arena: &Arena, query: MeasureQuery) -> (Accuracy, Vec<Verdict>, Stats) {
         let pairs = Pairs::Given(&self.scene.pairs);
         let judge = self.judge(arena.options().precision);
         let (pairs_given, truths) = (&self.scene.pairs, &self.truths);
         match query {
-            Query::Distances => {
+            MeasureQuery::Distances => {
                 let found = arena
                     .distances(&self.bodies, pairs, &DistanceOptions { margin: 0.0 })
                     .unwrap()
@@ -173,7 +173,7 @@ impl Known {
                 let verdicts = rows.iter().map(|row| row.verdict).collect();
                 (judge.distances(pairs_given, &rows, truths), verdicts, found.stats)
             }
-            Query::Contacts => {
+            MeasureQuery::Contacts => {
                 let found = arena
                     .contacts(&self.bodies, pairs, &ContactOptions { margin: 0.0 })
                     .unwrap()
@@ -184,7 +184,7 @@ impl Known {
                 let verdicts = rows.iter().map(|row| row.verdict).collect();
                 (judge.contacts(pairs_given, &rows, truths), verdicts, found.stats)
             }
-            Query::Manifolds => {
+            MeasureQuery::Manifolds => {
                 let found = arena
                     .manifolds(&self.bodies, pairs, &ManifoldOptions { margin: 0.0 })
                     .unwrap()
@@ -202,8 +202,8 @@ impl Known {
         assert!(given.eq(self.scene.pairs.iter().copied()), "{}: the pairs and their order", self.name);
     }
 
-    /// Asks every engine each query, fast and exact; all must hold what the docs promise, the engines among themselves
-    /// as well. Returns the fast answers' statistics.
+    /// Runs each query on every engine, fast and exact. All answers must be as accurate as documented, and the engines must
+    /// agree. Returns the fast answers' statistics.
     pub(crate) fn check(&self) -> Vec<Stats> {
         let mut all = Vec::new();
         for (engine_name, engine) in engines() {
@@ -213,7 +213,7 @@ impl Known {
                     continue;
                 }
                 let arena = self.arena(&engine, precision);
-                for query in Query::ALL {
+                for query in MeasureQuery::ALL {
                     let name = format!("{}, {query:?} {precision:?} on {engine_name}", self.name);
                     let (accuracy, verdicts, stats) = self.answer(&arena, query);
                     println!("{name}: {accuracy}; {} in f64", stats.settled_count);

@@ -41,7 +41,7 @@ fn hulls_added_answer_as_if_they_had_always_been_there() {
             let few = crowd(50, &[0, 1], 173);
             let first = grown.intersections(&few, Pairs::BroadPhase).unwrap();
             assert_eq!(grown.add_hulls(&all[2..]).unwrap(), 2..5, "{name}");
-            // A query under way, and a handle that shared the hulls, are as they were.
+            // A pending query and a handle that shared the hulls do not change.
             assert_eq!(
                 first.wait().unwrap().rows,
                 before.intersections(&few, Pairs::BroadPhase).unwrap().wait().unwrap().rows
@@ -80,7 +80,7 @@ fn a_removed_hull_is_an_error_and_other_ids_stay() {
             |arena: &Arena| arena.intersections(&movers, Pairs::BroadPhase).unwrap().wait().unwrap().rows;
         assert!(!rows(&whole).is_empty());
         assert_eq!(rows(&arena), rows(&whole), "{name}");
-        // Ids are not given again.
+        // Ids are not reused.
         assert_eq!(arena.add_hulls(&all[1..2]).unwrap(), 5..6, "{name}");
         assert_eq!(rows(&arena), rows(&whole), "{name}");
         let bodies = [Body::new(0), Body::new(3)];
@@ -120,7 +120,7 @@ fn hulls_that_can_not_be_removed_are_named_and_the_handle_stays() {
     assert_eq!(error.to_string(), "hull 1 can't be removed, static 1 is of it");
     let error = arena.remove_hulls(&[2, 2]).unwrap_err();
     assert_eq!(error.to_string(), "hull 2 was removed before");
-    // Nothing of it was done.
+    // The failed calls changed nothing.
     assert!(arena.candidates(&[Body::new(4), Body::new(2)]).is_ok());
     arena.remove_hulls(&[2]).unwrap();
     assert_eq!(arena.remove_hulls(&[2]).unwrap_err().to_string(), "hull 2 was removed before");

@@ -1,4 +1,4 @@
-//! Inputs that once broke the collision room, by name.
+//! Regression tests: inputs that once broke `collide`.
 
 #![cfg_attr(not(feature = "threads"), allow(unused_imports, reason = "some tests need threads"))]
 
@@ -20,8 +20,8 @@ fn check(name: &str, hulls: &[Hull], bodies: &[Placed], pairs: &[[u32; 2]]) {
     check_verdicts(name, &Scene { hulls, bodies, pairs, ..Scene::default() });
 }
 
-/// 10^7 from its own origin a cube's mean is rounded by half its size, and its bounding radius about that is twice
-/// the true one: the tolerance was doubled with it.
+/// 10^7 from its origin, a cube's mean is rounded by half its size, and the bounding radius about that mean is twice
+/// the true one. The tolerance was doubled too.
 #[test]
 fn cubes_ten_million_from_their_own_origin() {
     let far = 1e7;
@@ -38,7 +38,7 @@ fn cubes_ten_million_from_their_own_origin() {
     check("far cubes", &hulls, &bodies, &pairs);
 }
 
-/// Specks so far apart that the squared distance in units of their size passes the largest f32: the CPU engine gave
+/// Tiny bodies so far apart that the squared distance in units of their size overflows f32. The CPU engine returned
 /// an axis of zeros.
 #[test]
 fn specks_far_apart_have_an_axis() {
@@ -55,8 +55,8 @@ fn specks_far_apart_have_an_axis() {
     check("specks", &hulls, &bodies, &pairs);
 }
 
-/// Mesa's llvmpipe ends every loop of an invocation after 65,535 turns in all, which hulls of thousands of vertices
-/// used up: supports were missed without a word, and a third of the verdicts was wrong.
+/// Mesa's llvmpipe silently ends an invocation's loops after 65,535 iterations in total. Hulls with thousands of vertices
+/// exceeded that: support points were missed, and a third of the verdicts was wrong.
 #[test]
 fn hulls_of_thousands_of_vertices() {
     let mut random = Random::new(21);
@@ -88,13 +88,13 @@ fn hulls_of_thousands_of_vertices() {
     check("large hulls", &hulls, &bodies, &pairs);
 }
 
-/// Pendings made outside of a rayon pool and waited for on all of its threads: the work was queued on the threads
-/// that waited for it, and a thread in the middle of it picked up the wait for it.
+/// Queries submitted outside a rayon pool and awaited on all of its threads. The work was queued on the waiting
+/// threads, and a thread that executed it picked up the wait for it: a deadlock.
 #[cfg(feature = "threads")]
 #[test]
 fn all_threads_of_a_pool_wait() {
     use rayon::prelude::*;
-    // On the GPU every pair near another goes to the exact path, which is the CPU's.
+    // On the GPU each nearly touching pair goes to the exact path, on the CPU.
     let far = Hull::from_points(&[[1e5, 0.0, 0.0], [1e5 + 1.0, 0.0, 0.0], [1e5, 1.0, 0.0], [1e5, 0.0, 1.0]]);
     let hulls = [far.unwrap()];
     for (_, engine) in answers::engines() {

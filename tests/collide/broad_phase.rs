@@ -1,4 +1,4 @@
-//! The broad phase from outside: groups, half-spaces, statics, levels made of triangles, crowds.
+//! The broad phase through the public API: groups, half-spaces, statics, triangle levels, crowds.
 
 use hullfield::collide::{
     Arena, Body, ContactOptions, DistanceOptions, Hull, Intersection, ManifoldOptions, Motion, Options,
@@ -19,7 +19,7 @@ fn engines() -> Vec<Engine> {
     std::iter::once(Engine::cpu()).chain(common::gpu()).collect()
 }
 
-/// The same, whose answers may take no more than so many bytes.
+/// Arenas whose results may take at most this many bytes.
 fn limited_engines(bytes: u64) -> Vec<Engine> {
     let limits = EngineOptions { answer_limit: Some(bytes), ..Default::default() };
     let cpu = Engine::new(&EngineOptions { backend: BackendChoice::Cpu, ..limits }).unwrap();
@@ -59,7 +59,7 @@ fn accepts(a: &Body, b: &Body) -> bool {
 }
 
 #[test]
-fn near_and_every_find_the_same_hits_in_groups() {
+fn broad_phase_and_exhaustive_search_find_the_same_hits_in_groups() {
     for count in [1_000, 2_500] {
         let (hulls, bodies) = crowd(count, 5);
         let mut rows = Vec::new();
@@ -96,14 +96,14 @@ fn statics_are_met_and_do_not_meet() {
                 .into_iter()
                 .filter(|&[a, _]| (a as usize) < count)
                 .collect();
-            // Twice, as the second time the statics lie in the job's lists already.
+            // Twice: the second query finds the statics in cached lists.
             for _ in 0..2 {
                 assert_eq!(pairs_of(&hits(&with, &bodies, Pairs::BroadPhase)), expected);
             }
             assert_eq!(pairs_of(&hits(&with, &bodies, Pairs::Exhaustive)), expected);
             let given: Vec<[u32; 2]> = expected.iter().map(|&[a, b]| [b, a]).collect();
             assert!(hits(&with, &bodies, Pairs::Given(&given)).iter().all(|row| row.status.is_hit()));
-            // A margin: the statics' boxes have none of their own.
+            // With a margin, which the cached boxes of the statics do not include.
             let near = |arena: &Arena, bodies: &[Body]| -> Vec<[u32; 2]> {
                 let found = arena
                     .distances(bodies, Pairs::BroadPhase, &DistanceOptions { margin: 0.3 })
@@ -134,7 +134,7 @@ fn statics_are_met_and_do_not_meet() {
     );
 }
 
-/// Hills of `2 side²` triangles, or the corpus' mesh of that name where it is at hand.
+/// Hills of `2 side²` triangles, or the corpus' mesh of that name if it is available.
 fn level(name: &str, side: usize) -> (Vec<[f32; 3]>, Vec<[u32; 3]>) {
     let path = std::env::var("HULLFIELD_CORPUS").map(|folder| format!("{folder}/meshes/{name}"));
     if let Some(text) = path.ok().and_then(|path| std::fs::read_to_string(path).ok()) {
@@ -203,7 +203,7 @@ fn a_mesh_is_a_level_for_thousands_of_bodies() {
         arena.with_options(Options { precision: Precision::Exact, ..arena.options().clone() }).unwrap();
     for [candidates, hits] in &found {
         assert!(*candidates == found[0][0]);
-        // Within the tolerance an engine may say either.
+        // Within the tolerance both verdicts are allowed.
         let lone = hits.iter().filter(|pair| found[0][1].binary_search(pair).is_err());
         let gone = found[0][1].iter().filter(|pair| hits.binary_search(pair).is_err());
         let unlike: Vec<[u32; 2]> = lone.chain(gone).copied().collect();
@@ -272,7 +272,7 @@ fn a_hull_that_half_a_binding_does_not_hold_is_an_error() {
     assert!(Arena::new(&Engine::cpu(), &[hull], Options::default()).is_ok());
 }
 
-/// A million bodies at one place have 5e11 rows: that is an error as soon as it shows, not a host without memory.
+/// A million bodies at one place have 5e11 rows. That must be an error early, before the host runs out of memory.
 #[test]
 fn more_rows_than_there_is_room_for_are_an_error() {
     let bodies = vec![Body::new(0); 500];
@@ -305,21 +305,21 @@ fn more_rows_than_there_is_room_for_are_an_error() {
                     "{refused:?}"
                 );
             }
-            // What fits is answered, also by the arena that has just refused.
+            // The arena that has just refused still answers queries that fit.
             let found = arena.intersections(&bodies[..100], pairs).unwrap().wait().unwrap();
             assert_eq!(found.rows.len(), 4_950);
         }
     }
 }
 
-/// The limit of candidates was that of whatever query had run before on the arena, and none on a GPU engine.
+/// The limit of candidates depended on the arena's previous query, and a GPU engine had none.
 #[test]
 fn candidates_are_held_to_the_answer_limit_that_is_set() {
     let bodies = vec![Body::new(0); 500];
     let (pairs, pair_bytes) = (500 * 499 / 2, 8);
     let ask = |arena: &Arena, bodies: &[Body]| arena.candidates(bodies).unwrap().wait();
     for count in [500, 2_500] {
-        // Few are tested all against all, more go through the tree.
+        // Few bodies are tested all against all, more with the tree.
         let apart = (500..count).map(|k| Body::new(0).at([k as f32, 0.0, 0.0]));
         let bodies: Vec<Body> = bodies.iter().copied().chain(apart).collect();
         let limit = pairs * pair_bytes;
@@ -338,7 +338,7 @@ fn candidates_are_held_to_the_answer_limit_that_is_set() {
             }
             assert_eq!(ask(&arena, &bodies[..100]).unwrap().len(), 4_950, "{what}");
         }
-        // What needs just as much as is allowed is answered, after less and after more.
+        // A query that needs exactly the limit succeeds, after a smaller and after a larger one.
         for engine in limited_engines(limit) {
             let arena = Arena::new(&engine, &[Hull::ball(0.1).unwrap()], Options::default()).unwrap();
             for _ in 0..2 {
@@ -349,12 +349,12 @@ fn candidates_are_held_to_the_answer_limit_that_is_set() {
     }
 }
 
-/// Where `HULLFIELD_LARGE` is set a million, else so few that CI can wait for them.
+/// A million bodies if `HULLFIELD_LARGE` is set, else few enough for CI.
 fn large_or(few: usize) -> usize {
     if std::env::var_os("HULLFIELD_LARGE").is_some() { 1_000_000 } else { few }
 }
 
-/// Needles along one diagonal: their boxes all overlap, and hardly one touches another.
+/// Needles along one diagonal: all boxes overlap, but hardly any bodies touch.
 fn needles(count: usize) -> (Hull, Vec<Body>) {
     let mut random = Random::new(3);
     let hull = Hull::from_points(&[[-1.0; 3], [1.0; 3]]).unwrap();
@@ -373,7 +373,7 @@ fn a_crowd_at_one_place_is_refused_before_it_is_judged_on_both_engines() {
     for engine in limited_engines(1 << 20) {
         let arena = Arena::new(&engine, &[Hull::ball(0.1).unwrap()], Options::default()).unwrap();
         let mut refused = Vec::new();
-        // The second time an arena knows what the first one needed.
+        // The second query knows the needs of the first one.
         let every = [Pairs::BroadPhase, Pairs::Exhaustive, Pairs::BroadPhase];
         for &pairs in extent(&[Pairs::BroadPhase; 2][..], &every) {
             let begin = std::time::Instant::now();
@@ -386,7 +386,7 @@ fn a_crowd_at_one_place_is_refused_before_it_is_judged_on_both_engines() {
                     .wait()
                     .map(drop),
             ]);
-            // They go the way of distances, and take a software rasteriser long.
+            // They take the path of distances, and a software rasteriser is slow at them.
             if pairs == Pairs::BroadPhase {
                 refused.push(
                     arena.contacts(&bodies, pairs, &ContactOptions { margin: 0.0 }).unwrap().wait().map(drop),
@@ -410,12 +410,12 @@ fn a_crowd_at_one_place_is_refused_before_it_is_judged_on_both_engines() {
             let Err(Error::MemoryLimit { what, needed_bytes, limit_bytes }) = refused else {
                 panic!("{:?}: {refused:?}", engine.backend())
             };
-            // 1.8e7 rows of at least eight bytes, or 5e11, of which a little is left out.
+            // 1.8e7 rows of at least eight bytes, or 5e11, minus a reserve for sampling error.
             let least = 2 * (count * count) as u64;
             assert!(what.contains("sample") && *needed_bytes > least, "{what} {needed_bytes}");
             assert_eq!(*limit_bytes, 1 << 20);
         }
-        // What fits is answered by the arena that has just refused.
+        // The arena that has just refused still answers queries that fit.
         let found = arena.intersections(&bodies[..100], Pairs::BroadPhase).unwrap().wait().unwrap();
         assert_eq!(found.rows.len(), 4_950);
         told.push(refused);
@@ -423,7 +423,7 @@ fn a_crowd_at_one_place_is_refused_before_it_is_judged_on_both_engines() {
     assert!(told.iter().all(|refused| *refused == told[0]), "{told:?}");
 }
 
-/// Half of the crowd is out of the other's groups, and a few reach everywhere: a sample must not refuse what fits.
+/// Groups separate the crowd in two halves, and a few bodies meet all others: the sample must not refuse a query that fits.
 #[test]
 #[ignore = "long: cargo xtask test --all"]
 fn crowds_of_many_candidates_and_few_rows_are_answered_on_both_engines() {
@@ -440,7 +440,7 @@ fn crowds_of_many_candidates_and_few_rows_are_answered_on_both_engines() {
     assert!(rows.iter().all(|found| *found == rows[0]));
 }
 
-/// The GPU numbers pairs in 32 bits. That there are more was found out by counting them all: for minutes.
+/// The GPU numbers pairs in 32 bits. It detected an overflow only by counting all pairs, for minutes.
 #[test]
 #[ignore = "long: cargo xtask test --all"]
 fn more_candidates_than_a_device_can_number_are_told_by_a_sample() {
@@ -454,7 +454,7 @@ fn more_candidates_than_a_device_can_number_are_told_by_a_sample() {
     assert!((0.7..1.0).contains(&(count as f64 / all)), "{count}");
 }
 
-/// A warm frame counted all pairs of a crowd that has come together, to see that its list would be too long.
+/// A warm frame counted all pairs of a crowd that had gathered, only to find that its list would be too long.
 #[test]
 fn a_warm_crowd_that_comes_together_is_refused_as_a_cold_one() {
     let count = large_or(6_000);
@@ -473,7 +473,7 @@ fn a_warm_crowd_that_comes_together_is_refused_as_a_cold_one() {
         let refused = arena.intersections(&bodies, Pairs::BroadPhase).unwrap().wait().map(drop);
         assert!(matches!(refused, Err(Error::MemoryLimit { .. })), "{refused:?}");
     }
-    // What is kept has learnt nothing wrong.
+    // The cache is still valid.
     assert_eq!(hits(&arena, &apart, Pairs::BroadPhase).len(), 0);
 }
 
@@ -486,7 +486,7 @@ fn a_large_crowd_is_the_same_on_both_engines() {
     let bodies: Vec<Body> = (0..count)
         .map(|i| {
             let at = [0; 3].map(|_| within(&mut random, 0.0, side));
-            // One far off, one that holds a fifth of them all, specks.
+            // One body far away, one that contains a fifth of all, and tiny ones.
             match i {
                 17 => Body::new(0).at([1e9, 0.0, -1e9]),
                 18 => Body::new(0).at([0.5 * side; 3]).scaled(0.6 * side),

@@ -63,7 +63,7 @@ fn read<T: Pod>(engine: &Engine, part: BufferBinding<'_>) -> Vec<T> {
     bytemuck::pod_collect_to_vec(&staging.get_mapped_range(..).unwrap())
 }
 
-/// Runs what was encoded; the rows that there are, and the counts.
+/// Runs the encoded query. Returns its rows and counts.
 fn run<T: Pod>(engine: &Engine, encoder: wgpu::CommandEncoder, found: &DeviceRows) -> (Vec<T>, DeviceCounts) {
     engine.device().unwrap().1.submit([encoder.finish()]);
     let counts: DeviceCounts = read(engine, found.counts())[0];
@@ -117,7 +117,7 @@ fn encoded_intersections_are_those_of_submit() {
                 assert!(of_submit == Pairs::Exhaustive || rows[row as usize].status == 3);
             }
             assert_eq!(rows.iter().filter(|row| row.status == 3).count(), counts.unsettled_count as usize);
-            // What submit settles is open here, and may turn out to be no hit.
+            // `submit` decides the unsettled rows, which may then be no hits.
             rows.retain(|row| row.status != 3);
             let expected: Vec<_> = submitted
                 .rows
@@ -209,11 +209,11 @@ fn what_there_is_no_room_for_is_counted() {
     };
     let (all, whole) = encode(CAPACITY);
     assert!(whole.row_count > 100 && whole.pair_count > whole.row_count && whole.overflow == 0, "{whole:?}");
-    // Too few rows: as many as fit, the same ones, and how many are needed.
+    // Capacity for too few rows: the first rows, and the number needed.
     let (some, counts) = encode(Capacity { rows: 50, ..CAPACITY });
     assert_eq!((counts.overflow, counts.row_count, counts.row_room), (1, whole.row_count, 50));
     assert_eq!(some, all[..50]);
-    // Too few pairs.
+    // Capacity for too few pairs.
     let (_, counts) = encode(Capacity { pairs: 100, ..CAPACITY });
     assert_eq!((counts.overflow, counts.pair_count, counts.pair_room), (2, whole.pair_count, 100));
     let (_, counts) = encode(Capacity { pairs: whole.pair_count, rows: whole.row_count });
@@ -272,7 +272,7 @@ fn what_is_encoded_and_never_submitted_does_no_harm() {
         let mut dropped = encoder(&engine);
         drop(arena.encode_intersections(&mut dropped, host, DevicePairs::BroadPhase, CAPACITY).unwrap());
         drop(dropped);
-        // The rows' handle may go before the encoder is run.
+        // The rows' handle may be dropped before the encoder runs.
         let mut early = encoder(&engine);
         drop(arena.encode_intersections(&mut early, host, DevicePairs::BroadPhase, CAPACITY).unwrap());
         engine.device().unwrap().1.submit([early.finish()]);

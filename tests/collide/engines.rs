@@ -83,7 +83,7 @@ fn a_memory_limit_is_obeyed_by_smaller_windows() {
         assert!(found.rows.is_sorted_by_key(|row| (row.a, row.b)));
         assert!(gpu.counters().buffer_bytes <= limit, "{}", gpu.counters().buffer_bytes);
     }
-    // What the bodies alone do not leave room for is refused.
+    // A limit that the bodies alone exceed is an error.
     let crowd = vec![Body::new(0); 100_000];
     let refused = arena.intersections(&crowd, Pairs::BroadPhase).map(drop);
     assert!(
@@ -150,7 +150,7 @@ fn gpu_verdicts_are_the_truth_and_the_cpus() {
 }
 
 #[test]
-fn near_and_every_find_the_same_hits_on_both_engines() {
+fn broad_phase_and_exhaustive_search_find_the_same_hits_on_both_engines() {
     let Some(gpu) = common::gpu() else { return };
     let crowd = scenes::tumbling(&scenes::convex_sets(24, 1.0, 21), 1501, 20.0, 22).scene;
     for (name, scene) in [("crowd", crowd), ("cubes", scenes::stacked_cubes(8))] {

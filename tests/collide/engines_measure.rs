@@ -1,4 +1,4 @@
-//! Distances, contacts and manifolds of the GPU engine, against f64 and against the CPU's.
+//! Distances, contacts and manifolds of the GPU engine, compared with f64 and with the CPU engine.
 
 use hullfield::Engine;
 use hullfield::collide::{
@@ -11,7 +11,7 @@ use hullfield_oracle::{random, whole_truths};
 use crate::answers::{arena, bodies, contact_rows, distance_rows, manifold_rows, shapes};
 use crate::common;
 
-/// Scenes of all kinds, and the share of pairs that may go to f64: what f32 alone should see to.
+/// Scenes of all kinds, and the largest share of pairs that may go to f64.
 fn all_scenes() -> Vec<(&'static str, Scene, f64)> {
     let near = |count, stretch, seed| Near { count, stretch, seed, ..Near::default() };
     let sets = scenes::convex_sets(48, 1.0, 2);
@@ -67,7 +67,7 @@ fn what_the_gpu_measures_is_true() {
         println!("{name}: {} of {} to EPA, {settled} settled", found.stats.refined_count, rows.len());
         assert!(settled as f64 <= 1.0 + share * rows.len() as f64, "{name}: {settled} of {}", rows.len());
 
-        // Control: one depth wrong by three times what is permitted must be found.
+        // Control: one depth wrong by three times the tolerance must be found.
         let mut wrong = rows.clone();
         wrong[0].depth += 3.0 * truths[0].tau;
         assert!(judge.contacts(&scene.pairs, &wrong, &truths).passed().is_err(), "{name}");
@@ -107,7 +107,7 @@ fn crowd(count: usize, seed: u64) -> Scene {
 }
 
 #[test]
-fn near_and_every_list_what_is_within_the_margin() {
+fn broad_phase_and_exhaustive_search_list_pairs_within_the_margin() {
     let Some(gpu) = common::gpu() else { return };
     let scene = crowd(120, 31);
     let placed = bodies(&scene.bodies);
@@ -118,7 +118,7 @@ fn near_and_every_list_what_is_within_the_margin() {
         for pairs in [Pairs::BroadPhase, Pairs::Exhaustive] {
             let found = arena.distances(&placed, pairs, &DistanceOptions { margin }).unwrap().wait().unwrap();
             let listed_pairs: Vec<[u32; 2]> = found.rows.iter().map(|row| [row.a, row.b]).collect();
-            // What touches is listed whatever the margin.
+            // Touching pairs are listed whatever the margin.
             let within = f64::from(margin.min(1e9)).max(1e-9);
             listed(&listed_pairs, &scene.pairs, &truths, within)
                 .unwrap_or_else(|text| panic!("{pairs:?} {margin}: {text}"));
@@ -132,7 +132,7 @@ fn near_and_every_list_what_is_within_the_margin() {
                 .distances(&listed_pairs, &distance_rows(&found), &of_listed)
                 .passed()
                 .unwrap_or_else(|text| panic!("{pairs:?} {margin}: {text}"));
-            // Control: a row less is missed.
+            // Control: a missing row must be found.
             let fewer = &listed_pairs[1..];
             assert!(listed(fewer, &scene.pairs, &truths, within).is_err() || truths[0].gap.abs() < 1e-3);
         }
@@ -161,8 +161,8 @@ fn many_windows_are_as_one() {
     }
 }
 
-/// 5,000,000 pairs given are more than 65,535 groups of 64, and their rows more than 128 MiB. Spheres a few at each
-/// place, so that the device and the CPU say the same quickly.
+/// 5,000,000 given pairs exceed 65,535 workgroups of 64, and their rows exceed 128 MiB. A few spheres at each
+/// place keep both engines fast.
 #[test]
 #[ignore = "long: cargo xtask test --all"]
 fn rows_past_one_binding_and_past_65535_groups_are_those_of_the_cpu() {

@@ -1,5 +1,5 @@
-//! Half-spaces against balls and boxes on all engines: which pairs a margin lists, and what is said of them. The truth is
-//! worked out here, in f64, by the textbook: the height of a ball's centre or of a box's nearest corner over a plane.
+//! Half-spaces against balls and boxes on all engines: which pairs a margin lists, and their rows. The truth is
+//! computed here in f64: the height of a ball's centre, or of a box's nearest corner, above the plane.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ fn minus(a: Vec3, b: Vec3) -> Vec3 {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
 }
 
-/// The axes of a rotation as stored, by its matrix.
+/// The columns of a stored rotation's matrix.
 fn axes(rotation: [f32; 4]) -> [Vec3; 3] {
     let [x, y, z, w] = rotation.map(f64::from);
     let s = 2.0 / (x * x + y * y + z * z + w * w);
@@ -53,7 +53,7 @@ fn axes(rotation: [f32; 4]) -> [Vec3; 3] {
     ]
 }
 
-/// How far the body reaches from its origin against the ground's normal.
+/// Extent of the body from its origin against the ground's normal.
 fn reach(body: &Body, up: Vec3) -> f64 {
     let scale = body.scale.map(f64::from);
     let least = scale[0].min(scale[1]).min(scale[2]);
@@ -84,7 +84,7 @@ fn truth(ground: &Body, body: &Body) -> (f64, f64) {
     (gap, (1e-5 * radius).max(4e-6 * (radius + gap.max(0.0))))
 }
 
-/// Where the grounds stand among the bodies.
+/// Position of the ground among the bodies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Place {
     First,
@@ -92,7 +92,7 @@ enum Place {
     Last,
 }
 
-/// A ground and how its bodies stand to it.
+/// A ground, and the heights of its bodies.
 #[derive(Debug, Clone, Copy)]
 struct Slope {
     name: &'static str,
@@ -106,7 +106,7 @@ const SLOPES: [Slope; 4] = [
     Slope { name: "level", rotation: [0.0, 0.0, 0.0, 1.0], position: [0.0; 3], step: 4.0 },
     Slope { name: "level, far off", rotation: [0.0, 0.6, 0.0, 0.8], position: [3e4, -20.0, 1e4], step: 4.0 },
     Slope { name: "tilted", rotation: [0.3, 0.1, -0.2, 0.927_361_85], position: [1.0, -2.0, 3.0], step: 4.0 },
-    // Here f32 loses the height by far more than a body's tolerance.
+    // Here the error of a height in f32 is much greater than a body's tolerance.
     Slope {
         name: "tilted, far along",
         rotation: [0.3, 0.1, -0.2, 0.927_361_85],
@@ -115,7 +115,7 @@ const SLOPES: [Slope; 4] = [
     },
 ];
 
-/// Some are nearer to a margin below than f32 holds a height far along a tilted ground.
+/// Some are closer to a margin than the error of an f32 height far along a tilted ground.
 const GAPS: [f64; 18] = [
     -40.0, -0.3, -1e-3, -1e-4, 0.0, 1e-4, 1e-3, 0.05, 0.15, 0.9, 0.999, 0.9998, 1.0002, 1.001, 1.1, 4.5,
     60.0, 2e3,
@@ -153,43 +153,43 @@ fn bodies(slope: &Slope, place: Place) -> Vec<Body> {
     crowd
 }
 
-/// What a query says of a pair: the gap where it tells one, and the verdict.
+/// A query's answer for a pair: the gap, if the query measures it, and the verdict.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Said {
+struct PairAnswer {
     gap: Option<f64>,
     status: Option<Status>,
 }
 
-type Rows = BTreeMap<(u32, u32), Said>;
+type Rows = BTreeMap<(u32, u32), PairAnswer>;
 
-/// Holds what is listed of the ground's pairs against the truth.
+/// Compares the listed pairs of the ground with the truth.
 fn judge(what: &str, bodies: &[Body], margin: f64, rows: &Rows) {
     let ground = bodies.iter().position(|body| body.hull == GROUND).unwrap();
     let mut listed = 0;
     for (other, body) in bodies.iter().enumerate().filter(|&(other, _)| other != ground) {
         let (gap, tau) = truth(&bodies[ground], body);
-        let said = rows.get(&(ground.min(other) as u32, ground.max(other) as u32));
+        let answer = rows.get(&(ground.min(other) as u32, ground.max(other) as u32));
         let must = gap <= 0.1 * tau || gap <= margin - tau;
         let may = gap <= margin.max(0.0) + tau;
         let what = format!("{what}, margin {margin}, body {other} {gap:e} above ({tau:e})");
-        assert!(said.is_some() || !must, "{what}: not listed");
-        let Some(said) = said else { continue };
-        assert!(may, "{what}: listed as {said:?}");
+        assert!(answer.is_some() || !must, "{what}: not listed");
+        let Some(answer) = answer else { continue };
+        assert!(may, "{what}: listed as {answer:?}");
         listed += 1;
-        if let Some(found) = said.gap {
-            assert!((found - gap).abs() <= tau, "{what}: {said:?}");
+        if let Some(found) = answer.gap {
+            assert!((found - gap).abs() <= tau, "{what}: {answer:?}");
         }
-        match said.status {
-            Some(Status::Separated) => assert!(gap > 0.1 * tau, "{what}: {said:?}"),
-            Some(Status::Penetrating) => assert!(gap < -0.1 * tau, "{what}: {said:?}"),
-            Some(Status::Touching) => assert!(gap.abs() <= tau, "{what}: {said:?}"),
+        match answer.status {
+            Some(Status::Separated) => assert!(gap > 0.1 * tau, "{what}: {answer:?}"),
+            Some(Status::Penetrating) => assert!(gap < -0.1 * tau, "{what}: {answer:?}"),
+            Some(Status::Touching) => assert!(gap.abs() <= tau, "{what}: {answer:?}"),
             None => (),
         }
     }
     assert!(listed > 0, "{what}: nothing listed");
 }
 
-/// What is listed of pairs out of a margin's band must be the same.
+/// Pairs outside a margin's tolerance band must have the same status in both lists.
 fn agree(what: &str, bodies: &[Body], margin: f64, one: &Rows, other: &Rows) {
     let is_ground = |row: u32| bodies[row as usize].hull == GROUND;
     for &(a, b) in one.keys().chain(other.keys()) {
@@ -200,13 +200,14 @@ fn agree(what: &str, bodies: &[Body], margin: f64, one: &Rows, other: &Rows) {
                 continue;
             }
         }
-        let statuses = [one.get(&(a, b)), other.get(&(a, b))].map(|said| said.map(|said| said.status));
+        let statuses =
+            [one.get(&(a, b)), other.get(&(a, b))].map(|answer| answer.map(|answer| answer.status));
         assert_eq!(statuses[0], statuses[1], "{what}, margin {margin}: bodies {a} and {b}");
     }
 }
 
-fn said(gap: Option<f64>, status: Status) -> Said {
-    Said { gap, status: Some(status) }
+fn answer(gap: Option<f64>, status: Status) -> PairAnswer {
+    PairAnswer { gap, status: Some(status) }
 }
 
 /// All queries that list pairs, by name.
@@ -222,24 +223,32 @@ fn asked(arena: &Arena, bodies: &[Body], pairs: Pairs<'_>, margin: f32) -> Vec<(
                 .iter()
                 .map(|row| {
                     let gap = (row.status == Status::Separated).then_some(row.separation);
-                    ((row.a, row.b), said(gap, row.status))
+                    ((row.a, row.b), answer(gap, row.status))
                 })
                 .collect(),
         ),
         (
             "contacts",
-            contacts.rows.iter().map(|row| ((row.a, row.b), said(Some(-row.depth()), row.status))).collect(),
+            contacts
+                .rows
+                .iter()
+                .map(|row| ((row.a, row.b), answer(Some(-row.depth()), row.status)))
+                .collect(),
         ),
         (
             "manifolds",
-            manifolds.rows.iter().map(|row| ((row.a, row.b), said(Some(-row.depth()), row.status))).collect(),
+            manifolds
+                .rows
+                .iter()
+                .map(|row| ((row.a, row.b), answer(Some(-row.depth()), row.status)))
+                .collect(),
         ),
     ];
     if margin == 0.0 {
         let hits = arena.intersections(bodies, pairs).unwrap().wait().unwrap();
         all.push((
             "intersections",
-            hits.rows.iter().map(|row| ((row.a, row.b), said(None, row.status))).collect(),
+            hits.rows.iter().map(|row| ((row.a, row.b), answer(None, row.status))).collect(),
         ));
     }
     all
@@ -247,7 +256,7 @@ fn asked(arena: &Arena, bodies: &[Body], pairs: Pairs<'_>, margin: f32) -> Vec<(
 
 const MARGINS: [f32; 6] = [0.0, 0.1, 1.0, 50.0, 1e4, f32::INFINITY];
 
-/// Both engines, and what there is of other ways through them.
+/// Both engines, and variants that take other code paths.
 fn arenas() -> Vec<(&'static str, Arena)> {
     let cpu = Arena::new(&Engine::cpu(), &hulls(), Options::default()).unwrap();
     let mut all = vec![
@@ -269,7 +278,7 @@ fn arenas() -> Vec<(&'static str, Arena)> {
     all
 }
 
-/// A ball whose lowest point stands 4.5 above the ground was listed, by the GPU engine, with the ground as the first body.
+/// The GPU engine listed a ball whose lowest point is 4.5 above the ground, if the ground was the first body.
 #[test]
 fn a_ball_above_the_ground_is_not_listed_beyond_the_margin() {
     for (engine, arena) in arenas() {
@@ -307,7 +316,7 @@ fn what_a_margin_lists_of_a_half_space_is_what_is_that_near() {
                 for pairs in [Pairs::BroadPhase, Pairs::Exhaustive] {
                     let mut others: Option<Vec<(&'static str, Rows)>> = None;
                     for (engine, arena) in &arenas {
-                        // What is kept is used from the second time on.
+                        // The cache is used from the second query on.
                         let times = if engine.ends_with("warm") { 3 } else { 1 };
                         for time in 0..times {
                             let found = asked(arena, &bodies, pairs, margin);
@@ -339,7 +348,7 @@ fn given_pairs_of_a_half_space_are_true_in_both_orders() {
             let given: Vec<[u32; 2]> = others.flat_map(|row| [[row, ground], [ground, row]]).collect();
             for (engine, arena) in &arenas {
                 let what = format!("{engine}, {}, {place:?}", slope.name);
-                // Whatever the margin, given pairs all have a row.
+                // Given pairs have a row whatever the margin.
                 let hits = arena.intersections(&bodies, Pairs::Given(&given)).unwrap().wait().unwrap();
                 let distances = arena
                     .distances(&bodies, Pairs::Given(&given), &DistanceOptions { margin: 0.0 })
@@ -384,7 +393,7 @@ fn given_pairs_of_a_half_space_are_true_in_both_orders() {
                     assert!((distances.rows[at].separation - gap.max(0.0)).abs() <= tau, "{what}");
                     let normal = contact.normal;
                     assert!(dot(normal, up) * sign > 1.0 - 1e-6, "{what}");
-                    // Which point is whose.
+                    // Each point is on its own body.
                     let origin = bodies[ground as usize].position.map(f64::from);
                     let heights = contact.points.map(|point| dot(up, minus(point, origin)));
                     let (own, its) =
@@ -426,7 +435,7 @@ fn the_margin_holds_for_half_spaces_among_statics_and_against_statics() {
     }
 }
 
-/// More bodies than are tested all against all, with a ground on either end: the tree's rows of a half-space.
+/// Enough bodies for the tree, with a ground first and last: a half-space's rows come from the tree.
 #[test]
 fn the_margin_holds_for_half_spaces_in_a_crowd() {
     let arenas = arenas();
@@ -451,7 +460,7 @@ fn the_margin_holds_for_half_spaces_in_a_crowd() {
     }
 }
 
-/// Far along a tilted ground f32 is off by a hundredth of a unit: what is that near the margin is f64's to say.
+/// Far along a tilted ground the error of f32 is a hundredth of a unit: f64 decides pairs that near the margin.
 #[test]
 fn far_along_a_tilted_ground_the_margin_is_as_sharp_as_elsewhere() {
     let ground = Body::new(GROUND).rotated(SLOPES[2].rotation).at(SLOPES[2].position);
@@ -480,7 +489,7 @@ fn far_along_a_tilted_ground_the_margin_is_as_sharp_as_elsewhere() {
     }
 }
 
-/// Bodies fall on a ground, or the ground rises: who meets whom within a second, and when.
+/// Bodies fall on a ground, or the ground rises: which pairs meet within a second, and when.
 #[test]
 fn sweeps_of_half_spaces_are_true_in_both_orders() {
     for (engine, arena) in arenas().into_iter().filter(|(engine, _)| !engine.ends_with("warm")) {
@@ -565,7 +574,7 @@ fn read<T: bytemuck::Pod>(engine: &Engine, part: wgpu::BufferBinding<'_>) -> Vec
     bytemuck::pod_collect_to_vec(&staging.get_mapped_range(..).unwrap())
 }
 
-/// The rows on the device; those that f32 can't promise say no verdict and no gap.
+/// Rows on the device; unsettled ones have no verdict and no gap.
 #[cfg(feature = "gpu")]
 fn device_rows(engine: &Engine, encoder: wgpu::CommandEncoder, found: &DeviceRows) -> Rows {
     engine.device().unwrap().1.submit([encoder.finish()]);
@@ -582,7 +591,7 @@ fn device_rows(engine: &Engine, encoder: wgpu::CommandEncoder, found: &DeviceRow
                 _ => None,
             };
             let gap = status.filter(|status| *status == Status::Separated).map(|_| f64::from(row.gap));
-            ((row.a, row.b), Said { gap, status })
+            ((row.a, row.b), PairAnswer { gap, status })
         })
         .collect()
 }
@@ -613,10 +622,10 @@ fn rows_on_the_device_keep_the_margin_of_half_spaces() {
                     let contacts = device_rows(&engine, one, &contacts);
                     for (query, mut rows) in [("distances", distances), ("contacts", contacts)] {
                         let what = format!("encoded {query}, {}, {place:?}, {pairs:?}", slope.name);
-                        // What is not settled may be listed wherever it is; nothing that must be listed may be missing.
+                        // Unsettled pairs may be listed at any gap; no pair that must be listed may be missing.
                         let open: Vec<_> = rows
                             .iter()
-                            .filter(|(_, said)| said.status.is_none())
+                            .filter(|(_, answer)| answer.status.is_none())
                             .map(|(&key, _)| key)
                             .collect();
                         if slope.name.starts_with("level") {
@@ -638,7 +647,7 @@ fn rows_on_the_device_keep_the_margin_of_half_spaces() {
     }
 }
 
-/// Given pairs keep a row each, with the point on the body, whichever of the two it is.
+/// Each given pair has a row, with the point on the body, whichever of the two that is.
 #[cfg(feature = "gpu")]
 #[test]
 fn given_rows_on_the_device_are_true_in_both_orders() {

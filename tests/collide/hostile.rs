@@ -1,12 +1,12 @@
-//! Odd scenes on purpose: every kind of shape against every other, of sizes that do not go together, stretched, rounded,
-//! far off, twice in one place, in no group, with statics and no bodies; against the oracle, on every engine.
+//! Difficult scenes: every kind of shape against every other, of very different sizes, stretched, rounded,
+//! far away, at the same place, in no group, with statics and no bodies; against the oracle, on every engine.
 
 use hullfield::collide::{Arena, Body, ContactOptions, Hull, ManifoldOptions, Options, Pairs, Precision};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes::{self, Kind, Scene};
 use hullfield_oracle::{Placed, Pose};
 
-use crate::answers::{Known, engines, extreme};
+use crate::answers::{JudgedScene, engines, extreme};
 
 /// Points, segments, needles, plates, polygons, solids; the last is a half-space.
 fn zoo() -> Vec<Vec<[f32; 3]>> {
@@ -75,16 +75,16 @@ fn odd_pairs(count: usize, ratio: f64, far: f64, seed: u64) -> Scene {
 
 #[test]
 fn every_shape_against_every_other() {
-    Known::new("odd", odd_pairs(2_000, 1.0, 0.0, 32)).check();
-    Known::new("odd, stretched", odd_pairs(2_000, 30.0, 0.0, 33)).check();
+    JudgedScene::new("odd", odd_pairs(2_000, 1.0, 0.0, 32)).check();
+    JudgedScene::new("odd, stretched", odd_pairs(2_000, 30.0, 0.0, 33)).check();
 }
 
 #[test]
 fn every_shape_far_off() {
-    Known::new("odd, far", odd_pairs(1_500, 3.0, 1e6, 34)).check();
+    JudgedScene::new("odd, far", odd_pairs(1_500, 3.0, 1e6, 34)).check();
 }
 
-/// In no group, or of no mask, or with nothing but statics: nothing is found, and nothing goes wrong.
+/// Bodies without a group or a mask, or only statics: nothing is found, without an error.
 #[test]
 fn nobody_meets_nobody() {
     let hulls = [Hull::cuboid([0.5; 3]).unwrap(), Hull::half_space()];

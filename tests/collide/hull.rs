@@ -1,4 +1,4 @@
-//! Hulls against the public point sets, an exact brute-force oracle, and everything degenerate.
+//! Hulls of public point sets, of degenerate points, and against an exact brute-force oracle.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -13,7 +13,7 @@ type Point = [f32; 3];
 
 // ---------------------------------------------------------------------------------------------- exact arithmetic
 
-/// Positive where `d` lies above the plane of `a`, `b`, `c` (counter-clockwise seen from above).
+/// Positive if `d` is above the plane of `a`, `b`, `c` (counter-clockwise seen from above).
 fn above(a: Point, b: Point, c: Point, d: Point) -> f64 {
     let coord = |p: Point| Coord3D { x: p[0], y: p[1], z: p[2] };
     -orient3d(coord(a), coord(b), coord(c), coord(d))
@@ -28,7 +28,7 @@ fn collinear(a: Point, b: Point, c: Point) -> bool {
     [[0, 1], [1, 2], [2, 0]].iter().all(|&axes| left(a, b, c, axes) == 0.0)
 }
 
-/// Bits of a point with zeros of both signs as one.
+/// Bits of a point, with -0 as +0.
 fn key(p: Point) -> [u32; 3] {
     p.map(|x| (x + 0.0).to_bits())
 }
@@ -176,7 +176,7 @@ fn minus(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
     [0, 1, 2].map(|i| a[i] - b[i])
 }
 
-/// Everything that a hull promises, but for the quadratic containment.
+/// Checks all documented properties of a hull, except the containment test, which takes quadratic time.
 fn check_structure(hull: &Hull) {
     let vertices = hull.vertices();
     let edges: Vec<[u32; 2]> = hull.edges().collect();
@@ -208,7 +208,7 @@ fn check_structure(hull: &Hull) {
     }
     assert_eq!(count, 2 * edges.len());
     assert!(hull.neighbours(vertices.len() as u32).is_empty());
-    // The plane of points many magnitudes apart is known to a few digits only.
+    // The plane of points of very different magnitudes has only a few correct digits.
     let sizes = || vertices.iter().flatten().map(|x| f64::from(x.abs())).filter(|&x| x > 0.0);
     let (least, most) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
     let flatness = if least > 1e-6 * most { 1e-12 * most } else { f64::INFINITY };
@@ -290,7 +290,7 @@ fn scaled(points: &[Point], by: Point) -> Vec<Point> {
     points.iter().map(|p| [p[0] * by[0], p[1] * by[1], p[2] * by[2]]).collect()
 }
 
-/// A grid of `n` points along each axis where `along` is set, from 0.
+/// A grid from 0, with `n` points along each axis for which `along` is set.
 fn grid(n: usize, along: [bool; 3]) -> Vec<Point> {
     let range = |axis: usize| 0..if along[axis] { n } else { 1 };
     let mut points = Vec::new();
@@ -429,7 +429,7 @@ fn every_public_point_set_becomes_a_hull() {
     assert!(count_by_dimension[3] > sets.len() / 2);
 }
 
-/// A face that is a line but for f32's rounding: its normal was good to a 1e-11th of the size only, as the area was the
+/// A face that is a line up to f32's rounding. Its normal was accurate only to 1e-11 of the size, because the area was the
 /// difference of two rounded products.
 #[test]
 fn the_plane_of_a_needle_holds_its_corners() {

@@ -1,4 +1,4 @@
-//! Bodies: who touches whom, how far apart, how deep, when they will meet.
+//! Tests of `collide`: intersections, distances, depths and sweeps.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 

@@ -10,11 +10,11 @@ use hullfield_oracle::scenes::{self, Near, Pile, Scene};
 use hullfield_oracle::{corpus, extent, random::Random};
 
 use crate::answers;
-use crate::answers::{Known, Query, engines, extreme};
+use crate::answers::{JudgedScene, MeasureQuery, engines, extreme};
 
 /// Every engine's answers to every query hold what is promised.
 fn check(name: &str, scene: Scene) -> Vec<Stats> {
-    Known::new(name, scene).check()
+    JudgedScene::new(name, scene).check()
 }
 
 fn corpus_sets() -> Vec<Vec<[f32; 3]>> {
@@ -27,10 +27,10 @@ fn corpus_pairs_at_five_scales() {
     let near = Near { count: extent(1_500, 6_000), seed: 61, ..Near::default() };
     let scene = scenes::near_pairs(&corpus_sets(), near);
     for scale in scenes::SCALES {
-        let known = Known::new(format!("corpus at {scale:e}"), scene.scaled(scale));
+        let known = JudgedScene::new(format!("corpus at {scale:e}"), scene.scaled(scale));
         known.check();
         for (name, engine) in engines() {
-            let (accuracy, ..) = known.answer(&known.arena(&engine, Precision::Fast), Query::Contacts);
+            let (accuracy, ..) = known.answer(&known.arena(&engine, Precision::Fast), MeasureQuery::Contacts);
             let depth = percentile_99(&accuracy.depth_errors);
             assert!(
                 depth <= 1e-5,
@@ -168,7 +168,7 @@ fn resting_piles_stay_in_f32() {
 fn a_changed_row_is_noticed() {
     use answers::{contact_rows, distance_rows, manifold_rows};
     use hullfield::collide::Pairs;
-    let known = Known::new("control", scenes::kissing_boxes(300, 78));
+    let known = JudgedScene::new("control", scenes::kissing_boxes(300, 78));
     let (pairs, truths) = (&known.scene.pairs, &known.truths);
     let judge = known.judge(Precision::Fast);
     let mut random = Random::new(78);

@@ -1,4 +1,4 @@
-//! Distances, contacts and manifolds with answers known by hand; margins, symmetries, bad input.
+//! Distances, contacts and manifolds with answers computed by hand; margins, symmetries, bad input.
 
 use hullfield::collide::{
     Arena, Body, Contact, ContactOptions, Distance, DistanceOptions, Hull, Manifold, ManifoldOptions,
@@ -9,11 +9,11 @@ use hullfield_oracle::measure::listed;
 use hullfield_oracle::scenes::{self, Near, Scene, overlapping_boxes};
 use hullfield_oracle::{corpus, extent, whole_truths};
 
-use crate::answers::{Known, contact_rows, distance_rows, engines, extreme};
+use crate::answers::{JudgedScene, contact_rows, distance_rows, engines, extreme};
 
 const PRECISIONS: [Precision; 2] = [Precision::Fast, Precision::Exact];
 
-/// Asks every engine, fast and exact.
+/// Runs the query on every engine, fast and exact.
 fn each(hulls: &[Hull], mut with: impl FnMut(&str, &Arena)) {
     for (name, engine) in engines() {
         for precision in PRECISIONS {
@@ -74,7 +74,7 @@ fn distances_and_depths_of_the_usual_shapes() {
     ];
     let [cube, ball, capsule, ground, triangle] = [0, 1, 2, 3, 4].map(Body::new);
     let turned = capsule.rotated([0.0, 0.0, 0.5f32.sqrt(), 0.5f32.sqrt()]);
-    // From the first to the second, the signed gap and the only axis where there is one.
+    // From the first body to the second: the signed gap, and the axis if it is unique.
     let x = Some([1.0, 0.0, 0.0]);
     let y = Some([0.0, 1.0, 0.0]);
     let cases = [
@@ -105,7 +105,7 @@ fn distances_and_depths_of_the_usual_shapes() {
         (triangle, triangle, 0.0, None),
         (triangle.padded(0.125), triangle, -0.125, None),
         (ball.padded(0.25), ball.padded(0.25).at([2.0, 0.0, 0.0]), 0.5, x),
-        // The rounding takes the least scale, the body's own none.
+        // The hull's rounding is scaled by the least scale, the body's padding is not.
         (
             ground,
             Body { scale: [3.0, 0.5, 2.0], padding: 0.125, ..ball }.at([0.0, 1.0, 0.0]),
@@ -151,7 +151,7 @@ fn distances_and_depths_of_the_usual_shapes() {
 /// A name, the two bodies, the depth, and x and z of the points wanted.
 type Resting = (&'static str, Body, Body, f64, Vec<[f64; 2]>);
 
-/// How many points the manifolds of resting bodies have, and where.
+/// Number and positions of the manifold points of resting bodies.
 #[test]
 fn manifolds_of_resting_bodies() {
     let cube = Hull::cuboid([0.5; 3]).unwrap();
@@ -235,7 +235,7 @@ fn manifolds_of_resting_bodies() {
                 assert!(left.is_empty(), "{name}: {left:?} are missing; {found:?}");
             }
         }
-        // More than four corners meet: four that span most of it.
+        // More than four corners meet: the four that span most of the area.
         let found = manifold(arena, ground, cylinder.at([0.0, 0.4375, 0.0]));
         assert_eq!(found.points().len(), 4, "{engine}: {found:?}");
         let at: Vec<[f64; 2]> = found.points().iter().map(|p| [p.on_b[0], p.on_b[2]]).collect();
@@ -283,11 +283,12 @@ fn swapping_and_moving_change_nothing() {
         turned.pose.position = [-x, -y, z];
         turned.pose.rotation = [-j, i, w, -k];
     }
-    let known = Known::new("as it is", scene);
-    let others = [("swapped", swapped), ("moved", moved), ("turned", turned)].map(|(n, s)| Known::new(n, s));
+    let known = JudgedScene::new("as it is", scene);
+    let others =
+        [("swapped", swapped), ("moved", moved), ("turned", turned)].map(|(n, s)| JudgedScene::new(n, s));
     for (name, engine) in engines() {
         for precision in PRECISIONS {
-            let gaps = |known: &Known| -> Vec<[f64; 2]> {
+            let gaps = |known: &JudgedScene| -> Vec<[f64; 2]> {
                 let arena = known.arena(&engine, precision);
                 let given = Pairs::Given(&known.scene.pairs);
                 let distances = arena
@@ -344,7 +345,7 @@ fn what_is_within_the_margin_is_listed() {
     for margin in extent(&[0.05f32, 1.0][..], &[0.0, 0.05, 1.0]) {
         let margin = *margin;
         let pairs = overlapping_boxes(&scene, f64::from(margin) + 1e-3);
-        let known = Known::new("crowd", Scene { pairs, ..scene.clone() });
+        let known = JudgedScene::new("crowd", Scene { pairs, ..scene.clone() });
         let mut first: Option<Vec<[u32; 2]>> = None;
         each(&known.hulls, |name, arena| {
             for pairs in [Pairs::BroadPhase, Pairs::Exhaustive] {
@@ -474,11 +475,11 @@ fn points_segments_and_polygons_have_manifolds_too() {
     }
     let count = scene.bodies.len() as u32;
     scene.pairs = (0..count).flat_map(|a| (0..count).map(move |b| [a, b])).filter(|[a, b]| a != b).collect();
-    Known::new("flat", scene.clone()).check();
+    JudgedScene::new("flat", scene.clone()).check();
     for body in &mut scene.bodies {
         body.pose.radius = 0.25;
     }
-    Known::new("flat and rounded", scene).check();
+    JudgedScene::new("flat and rounded", scene).check();
 }
 
 #[test]

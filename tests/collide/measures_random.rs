@@ -1,4 +1,4 @@
-//! Distances and contacts of whatever shapes come: points drawn from a coarse lattice or a box, any scale, any rounding.
+//! Distances and contacts of random shapes: points from a coarse lattice or a box, any scale, any rounding.
 //!
 //! A lattice makes faces that are parallel, edges that cross and vertices that meet exactly.
 
@@ -66,7 +66,7 @@ fn check(clouds: [&Vec<Point>; 2], bodies: [Placed; 2], size: f32) -> Result<(),
     let bodies: Vec<Body> = answers::bodies(&placed);
     let pairs = [[0, 1], [1, 0]];
     let truths = whole_truths(&shapes, &placed, &pairs);
-    // Two points have no size to measure errors by.
+    // Two points have no size for errors to be relative to.
     prop_assume!(truths[0].radius_sum > 0.0);
     for precision in [Precision::Fast, Precision::Exact] {
         let arena = Arena::new(&Engine::cpu(), &hulls, Options { precision, ..Default::default() }).unwrap();

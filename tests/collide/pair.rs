@@ -36,7 +36,7 @@ fn pose(body: &Body) -> Pose {
 #[test]
 fn one_pair_is_within_a_billionth_of_the_oracle() {
     let mut scene = pairs();
-    // The padding of a body is no part of a pose.
+    // A pose has no padding.
     scene.bodies.iter_mut().for_each(|placed| placed.pose.radius = 0.0);
     let hulls = scene_hulls(&scene);
     let shapes = shapes(&hulls);
@@ -244,7 +244,7 @@ fn a_matrix_that_is_no_pose_is_refused() {
     };
     let sheared = Mat4::from_cols_array(&[1., 0., 0., 0., 0.01, 1., 0., 0., 0., 0., 1., 0., 0., 0., 0., 1.]);
     refused(sheared, "shears");
-    // A turn between two uneven scales is a shear too.
+    // A rotation between two non-uniform scales is a shear too.
     let uneven = Mat4::from_scale(Vec3::new(2.0, 1.0, 1.0));
     refused(uneven * Mat4::from_rotation_z(0.5) * uneven, "shears");
     refused(Mat4::from_scale(Vec3::new(-1.0, 1.0, 1.0)), "mirrors");

@@ -1,4 +1,4 @@
-//! Bodies that do not fit in one binding of the device: queries are cut into parts, and nothing else changes.
+//! Bodies that exceed one binding of the device: queries are split into parts, with the same results.
 
 use hullfield::Engine;
 use hullfield::collide::{
@@ -56,7 +56,7 @@ fn motions(count: usize, seed: u64) -> Vec<Motion> {
         .collect()
 }
 
-/// What is asked, and what comes back.
+/// Queries and their results.
 struct Query<'a> {
     bodies: &'a [Body],
     still: &'a [Body],
@@ -189,7 +189,7 @@ fn hulls_in_parts_answer_as_the_whole() {
             assert!(whole.0.len() > 100 && whole.1.len() > 100, "{name}");
             assert!(whole == cut, "{name}");
         }
-        // What stays on the device is one part.
+        // Encoded queries have only one part.
         let (device, _) = cut.device().unwrap();
         let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         let capacity = Capacity { pairs: 100, rows: 100 };
@@ -204,7 +204,7 @@ fn hulls_in_parts_answer_as_the_whole() {
     }
 }
 
-/// Frames in flight at once, and the same answer from run to run.
+/// Several frames in flight return the same answer, in each run.
 #[test]
 fn parts_in_flight_do_not_mix() {
     let Some(cut) = common::gpu() else { return };

@@ -1,4 +1,4 @@
-//! What the two precisions are worth on the CPU engine: f64 against the oracle, f32 against f64.
+//! Accuracy of the two precisions on the CPU engine: f64 against the oracle, f32 against f64.
 
 use glam::DVec3;
 use hullfield::Engine;
@@ -72,7 +72,7 @@ fn exact_contacts_are_within_a_billionth() {
     }
 }
 
-/// What f32 decides is within the tolerance of f64, and f64 is seldom needed.
+/// Results of f32 are within the tolerance of f64, and f64 is rarely needed.
 #[test]
 fn fast_contacts_are_within_the_tolerance_of_exact_ones() {
     let sets = corpus::hulls().unwrap().sets;
@@ -199,7 +199,7 @@ fn fast_contacts_with_half_spaces_are_within_the_tolerance_of_exact_ones() {
         let sign = if ground_first { 1.0 } else { -1.0 };
         assert!(DVec3::from(truth.normal).dot(ups[k]) * sign > 0.999_999, "{truth:?}");
     }
-    // Of pairs that are apart the distances say the same.
+    // For separated pairs the distances are equal.
     let arena = arena(&hulls, Precision::Fast);
     let distances = arena.distances(&bodies, Pairs::Given(&pairs), &DistanceOptions::default());
     for (row, contact) in distances.unwrap().wait().unwrap().rows.iter().zip(&found.rows) {

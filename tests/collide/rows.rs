@@ -1,4 +1,4 @@
-//! The oracle's bodies in the library's words, and the library's answers in the oracle's: for tests and benches.
+//! Converts the oracle's bodies to the library's, and the library's rows to the oracle's: for tests and benches.
 
 use hullfield::collide::{self, Batch, Body, Contact, Distance, Manifold, Status};
 use hullfield_oracle::measure::{ContactRow, DistanceRow, ManifoldPoint, ManifoldRow};
@@ -26,7 +26,7 @@ pub(crate) fn verdict(status: Status) -> Verdict {
     }
 }
 
-/// The library's rows in the oracle's words.
+/// Converts the library's rows to the oracle's.
 pub(crate) fn distance_rows(found: &Batch<Distance>) -> Vec<DistanceRow> {
     let row = |row: &Distance| DistanceRow {
         verdict: verdict(row.status),

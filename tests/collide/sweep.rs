@@ -21,7 +21,7 @@ fn moving(velocity: [f32; 3]) -> Motion {
     Motion { velocity, ..Motion::default() }
 }
 
-/// One pair's answer from each engine at both precisions.
+/// One pair's answers from each engine at both precisions.
 fn answers(hulls: &[Hull], bodies: [Body; 2], motions: [Motion; 2], duration: f32) -> Vec<Sweep> {
     let mut rows = Vec::new();
     for (_, engine) in engines() {
@@ -220,7 +220,7 @@ fn touching_at_the_start_is_touching_wherever_they_go() {
             touches(&answers(&hulls, pair, [moving(velocity), Motion::default()], 1.0), [0.0, -1.0, 0.0]);
         }
     }
-    // No time at all: touching or a miss.
+    // Duration 0: touching or a miss.
     let pair = [Body::new(0).at([0.0, 1.5, 0.0]), Body::new(1)];
     touches(&answers(&hulls, pair, [moving([0.0, 1.0, 0.0]), Motion::default()], 0.0), [0.0, -1.0, 0.0]);
     let pair = [Body::new(0).at([0.0, 1.6, 0.0]), Body::new(1)];
@@ -308,7 +308,7 @@ fn a_turning_rod_hits_a_box() {
     let rows =
         answers(&hulls, pair, [spin(-2.0), Motion { velocity: [40.0, 0.0, 0.0], ..Motion::default() }], 1.0);
     misses(&rows, 1.0);
-    // A ball turns as much as it likes.
+    // A ball may rotate freely.
     let hulls = [Hull::ball(1.0).unwrap(), cuboid([1.0; 3])];
     let motions =
         [Motion { velocity: [1.0, 0.0, 0.0], angular_velocity: [1.0, 500.0, 3.0] }, Motion::default()];
@@ -329,7 +329,7 @@ fn no_answer_is_wrong() {
             let moving = in_motion(scene.clone(), duration, way, 0.0, 300 + at as u64);
             for (engine_name, engine) in engines() {
                 for precision in [Precision::Fast, Precision::Exact] {
-                    // f64 holds the times of long ways no more exactly.
+                    // f64 cannot represent the times of long motions more exactly.
                     let exact = precision == Precision::Exact;
                     let found = moving.find(&engine, precision);
                     let label = format!("{name} on {engine_name}, ways to {way}, {precision:?}");
@@ -370,11 +370,11 @@ fn no_answer_is_wrong_where_bodies_turn() {
         }
     }
     assert!(total[..2].iter().all(|&count| count > 30), "{total:?}");
-    // Bodies that turn by one another for long are proved to a part only.
+    // For bodies that rotate near each other for long, the proof covers only a part of the motion.
     assert!(total[3] * 20 < total[0] + total[1], "{total:?}");
 }
 
-/// The oracle's march and its other checks must see a wrong claim, or passing them says nothing.
+/// The oracle's checks must detect wrong claims.
 #[test]
 fn wrong_claims_are_found() {
     let scene = scenes::near_pairs(
@@ -586,7 +586,7 @@ fn bad_input_is_named() {
                 "{found}"
             );
         }
-        // Nothing to do is no error.
+        // An empty query is no error.
         assert!(
             arena
                 .sweeps(&[], &[], Pairs::BroadPhase, &SweepOptions { duration: 1.0, ..Default::default() })

@@ -25,12 +25,12 @@ fn gpu() -> Option<Engine> {
 struct Comparison {
     /// Pairs that either has.
     count: usize,
-    /// Of those, pairs of which they say something else: both are right, as the pair grazes or nearly touches.
+    /// Of those, pairs with different outcomes, both correct: the pair grazes or nearly touches.
     in_band: usize,
 }
 
-/// Holds the rows of two engines against one another. What differs by more than the tolerance must be right of both, by the
-/// oracle; a pair that one does not list is a miss there.
+/// Compares the rows of two engines. If rows differ by more than the tolerance, the oracle must confirm both;
+/// a pair that one engine does not list is a miss there.
 fn compare(moving: &Moving, one: &[Sweep], other: &[Sweep]) -> Result<Comparison, String> {
     let duration = f64::from(moving.duration);
     let mut pairs: BTreeMap<[u32; 2], [Option<Sweep>; 2]> = BTreeMap::new();
@@ -67,7 +67,7 @@ fn compare(moving: &Moving, one: &[Sweep], other: &[Sweep]) -> Result<Comparison
         };
         let turns = [a, b].iter().any(|&body| moving.motions[body as usize].spin != [0.0; 3]);
         let way = (one.time - other.time).abs() * closing(&one).max(closing(&other));
-        // Of bodies that turn both times come from f64, by the same steps.
+        // For rotating bodies both times come from the same f64 code.
         if one.outcome == other.outcome && (turns && one.time == other.time || !turns && way <= 2.0 * tau) {
             continue;
         }
@@ -149,7 +149,7 @@ fn crowds_meet_the_same_on_both_engines() {
         assert!(compared.count > count / 2, "{compared:?}");
         assert!(compared.in_band * 100 <= compared.count, "{compared:?}");
         assert!(near.rows.is_sorted_by_key(|row| (row.a, row.b)));
-        // What f64 sees are the few that graze, and the pairs that turn where they may meet.
+        // f64 handles only the few pairs that graze, and the rotating pairs that may meet.
         let open = near.stats.settled_count;
         let most =
             if turning > 0 { near.stats.candidate_count / 10 } else { near.stats.candidate_count / 50 };
@@ -160,7 +160,7 @@ fn crowds_meet_the_same_on_both_engines() {
     }
 }
 
-/// [`compare`] must see what is wrong.
+/// [`compare`] must detect wrong rows.
 #[test]
 fn wrong_rows_are_told_apart() {
     let moving = crowd(300, 0, 210);
@@ -236,7 +236,7 @@ fn runs_repeat_and_counts_do_not_matter() {
     let near = find(&engine, &crowd, Pairs::BroadPhase).rows;
     let arena = Arena::new(&engine, &hulls(&crowd.scene), Options::default()).unwrap();
     for _ in 0..3 {
-        // A second query has other buffers, and room for what the first one found.
+        // The second query has other buffers, large enough for the first one's results.
         let found = arena.sweeps(
             &bodies(&crowd.scene.bodies),
             &crowd.motions(),
@@ -262,7 +262,7 @@ fn more_pairs_than_one_dispatch_has_groups() {
 #[test]
 fn every_candidate_of_swept_boxes_is_kept() {
     let Some(engine) = gpu() else { return };
-    // Ways of all lengths: a body that the boxes of their ways lost would be missing of `Near` and not of `Every`.
+    // Motions of all lengths. A body missed by the swept boxes would be missing from `BroadPhase`, not from `Exhaustive`.
     for &(scale, seed) in extent(&[(1.0f32, 251)][..], &[(0.0, 250), (1.0, 251), (1e3, 252), (1e6, 253)]) {
         let mut moving = crowd(2_100, 30, seed);
         for motion in &mut moving.motions {
@@ -282,7 +282,7 @@ fn ways_of_a_million_million_sizes_are_followed() {
     for (name, engine) in engines() {
         let arena = Arena::new(&engine, &hulls, Options::default()).unwrap();
         for exponent in [0, 4, 10, 17, 24, 30, 40] {
-            // No round numbers: their products have rounding errors.
+            // Not round numbers, so that their products have rounding errors.
             let way = 1.7 * 2f32.powi(exponent);
             let speed = 1.3 * way;
             for (aside, meets) in [(0.0, true), (1.25, true), (1.75, false)] {

@@ -1,4 +1,4 @@
-//! Scenes of bodies that move, and the oracle's judgement of what is said of them: for the tests of sweeps.
+//! Scenes of moving bodies, and their rows judged by the oracle: for the tests of sweeps.
 
 use glam::DVec3;
 use hullfield::Engine;
@@ -41,7 +41,7 @@ impl Moving {
             .unwrap()
     }
 
-    /// Checks every row; says how many were hits, misses and touching, and how many were not proved to the end.
+    /// Checks every row. Returns the numbers of hits, misses, touching pairs, and rows not fully proved.
     pub(crate) fn check(&self, name: &str, rows: &[Sweep], exact: bool) -> [usize; 4] {
         use rayon::prelude::*;
         let shapes = shapes(&hulls(&self.scene));

@@ -1,4 +1,4 @@
-//! Who touches whom, against an independent f64 oracle: the accuracy that the docs promise, on every engine there is.
+//! Intersections against an independent f64 oracle: the documented accuracy, on every engine.
 
 use hullfield::collide::{Arena, Body, Hull, Options, Pairs, Status};
 use hullfield::{Error, Location};

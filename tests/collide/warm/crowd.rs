@@ -46,7 +46,7 @@ impl Crowd {
     }
 }
 
-/// Does something that a caller may do to bodies between two frames; says what.
+/// Makes one kind of change to the bodies between two frames. Returns its name.
 pub(crate) fn mischief_with(random: &mut Random, crowd: &mut Crowd) -> usize {
     let deed = random.below(12);
     let row = random.below(crowd.bodies.len());
@@ -74,7 +74,7 @@ pub(crate) fn mischief_with(random: &mut Random, crowd: &mut Crowd) -> usize {
     if crowd.bodies.len() <= crowd.velocities.len() && random.chance(0.8) {
         crowd.go_on(0.003);
     }
-    // Heaps at one place are not what this is about.
+    // Avoids heaps at one place.
     if deed == 11 {
         for body in crowd.bodies.iter_mut() {
             if body.position == there {

@@ -1,4 +1,4 @@
-//! Queries that measure, in frames that reuse what earlier ones found out: rows equal to the bit to those of cold frames.
+//! Measuring queries on a warm arena: rows are bit-equal to those of a cold one.
 
 use hullfield::Engine;
 use hullfield::collide::{
@@ -9,8 +9,8 @@ use hullfield_oracle::random::Random;
 
 use super::crowd::{Crowd, hulls, mischief_with};
 
-/// Asserts that a cold and a warm arena answer a query that measures alike; returns what the warm one took, and how many
-/// rows there were.
+/// Asserts that a cold and a warm arena answer a measuring query alike. Returns the warm one's statistics and the number
+/// of rows.
 fn one(query: usize, what: &str, [cold, warm]: [&Arena; 2], bodies: &[Body], margin: f32) -> (Stats, usize) {
     macro_rules! ask {
         ($query:ident, $options:ident) => {{
@@ -126,7 +126,7 @@ fn queries_of_all_margins_share_what_is_known() {
     assert!(skipped.iter().all(|&count| count > 1_000), "{skipped:?}");
 }
 
-/// Pairs whose distance goes to and fro across the margin, by less than the tolerance at a time.
+/// Pairs whose distance oscillates about the margin, by less than the tolerance per frame.
 #[test]
 fn slow_approach_to_the_margin() {
     let hulls =

@@ -1,4 +1,4 @@
-//! Frames that reuse what earlier ones found out, against the same frames cold.
+//! Warm-started frames compared with the same frames cold.
 
 mod crowd;
 mod measures;
@@ -31,8 +31,8 @@ fn hits(rows: &[Intersection]) -> Vec<Hit> {
     rows.iter().map(|row| ([row.a, row.b], verdict(row.status))).collect()
 }
 
-/// Two arenas of one engine, and what the warm one skipped so far.
-struct Both {
+/// A cold and a warm arena of one engine, and the number of pairs that the warm one skipped.
+struct ColdAndWarm {
     cold: Arena,
     warm: Arena,
     shapes: Vec<Shape>,
@@ -40,7 +40,7 @@ struct Both {
     skipped: u64,
 }
 
-impl Both {
+impl ColdAndWarm {
     fn new(engine: &Engine, hulls: &[Hull]) -> Self {
         let cold = Arena::new(engine, hulls, Options::default()).unwrap();
         let warm = cold.with_options(Options { warm_start: true, ..cold.options().clone() }).unwrap();
@@ -105,7 +105,7 @@ fn engines() -> Vec<(Engine, usize)> {
     engines
 }
 
-/// The engine that keeps something.
+/// The engine that keeps a cache.
 fn cpu() -> [(Engine, usize); 1] {
     [(Engine::cpu(), 1)]
 }
@@ -115,31 +115,31 @@ fn drifting_crowds() {
     for (engine, less) in engines() {
         for (seconds, share) in [(0.001, 0.8), (0.02, 0.3), (0.2, 0.0), (2.0, 0.0)] {
             let mut crowd = Crowd::new(2_000 / less.min(4), 6.0, 72);
-            let mut both = Both::new(&engine, &hulls());
+            let mut arenas = ColdAndWarm::new(&engine, &hulls());
             let mut hit_count = 0;
             for frame in 0..extent(60, 120) / less {
-                hit_count += both.near(&format!("{seconds} s, frame {frame}"), &crowd.bodies);
+                hit_count += arenas.near(&format!("{seconds} s, frame {frame}"), &crowd.bodies);
                 crowd.go_on(seconds);
             }
             assert!(hit_count > 0, "{hit_count}");
-            assert!(less > 1 || both.skipped_share() >= share, "{seconds} s: {}", both.skipped_share());
+            assert!(less > 1 || arenas.skipped_share() >= share, "{seconds} s: {}", arenas.skipped_share());
         }
     }
 }
 
-/// Everything that a caller may do to bodies between two frames.
+/// All changes that a caller may make to bodies between two frames.
 #[test]
 fn mischief() {
     for (engine, less) in cpu() {
         for seed in 0..extent(1, 3) {
             let mut random = Random::new(73 + seed);
             let mut crowd = Crowd::new(700, 6.0, 74 + seed);
-            let mut both = Both::new(&engine, &hulls());
+            let mut arenas = ColdAndWarm::new(&engine, &hulls());
             for frame in 0..120 / less {
                 let deed = mischief_with(&mut random, &mut crowd);
-                both.near(&format!("seed {seed}, frame {frame}, deed {deed}"), &crowd.bodies);
+                arenas.near(&format!("seed {seed}, frame {frame}, deed {deed}"), &crowd.bodies);
             }
-            assert!(both.skipped > 0);
+            assert!(arenas.skipped > 0);
         }
     }
 }
@@ -153,10 +153,10 @@ fn an_explosion_and_a_stop() {
             *velocity = (DVec3::from(body.position.map(f64::from)) - middle) * 2.0;
         }
         crowd.size = 1e3;
-        let mut both = Both::new(&engine, &hulls());
+        let mut arenas = ColdAndWarm::new(&engine, &hulls());
         for frame in 0..150 / less {
-            both.near(&format!("frame {frame}"), &crowd.bodies);
-            // Still, then faster and faster, then still again.
+            arenas.near(&format!("frame {frame}"), &crowd.bodies);
+            // At rest, then ever faster, then at rest again.
             let seconds = if (20 / less..100 / less).contains(&frame) {
                 1e-4 * 1.08f64.powi(frame as i32)
             } else {
@@ -164,7 +164,7 @@ fn an_explosion_and_a_stop() {
             };
             crowd.go_on(seconds);
         }
-        assert!(both.skipped_share() > 0.3, "{}", both.skipped_share());
+        assert!(arenas.skipped_share() > 0.3, "{}", arenas.skipped_share());
     }
 }
 
@@ -182,9 +182,9 @@ fn a_pile_at_rest_and_disturbed() {
             })
             .collect();
         let mut random = Random::new(77);
-        let mut both = Both::new(&engine, &hulls);
+        let mut arenas = ColdAndWarm::new(&engine, &hulls);
         for frame in 0..80 / less {
-            let hit_count = both.near(&format!("frame {frame}"), &bodies);
+            let hit_count = arenas.near(&format!("frame {frame}"), &bodies);
             assert!(hit_count > 100, "{hit_count}");
             match frame % 8 {
                 // A solver that pushes a little, by a few units in the last place.
@@ -198,7 +198,7 @@ fn a_pile_at_rest_and_disturbed() {
                 _ => (),
             }
         }
-        assert!(both.skipped_share() > 0.5, "{}", both.skipped_share());
+        assert!(arenas.skipped_share() > 0.5, "{}", arenas.skipped_share());
     }
 }
 
@@ -208,7 +208,7 @@ fn slow_approach_through_the_tolerance() {
         // Boxes that close in by a hundredth of a tolerance a frame, at several distances from the origin.
         let hulls = [Hull::cuboid([0.5; 3]).unwrap()];
         for far in [0.0f32, 100.0] {
-            let mut both = Both::new(&engine, &hulls);
+            let mut arenas = ColdAndWarm::new(&engine, &hulls);
             for frame in 0..400 / less {
                 let gap = 3e-5 - 2e-7 * (frame * less) as f64;
                 let bodies: Vec<Body> = (0..64)
@@ -219,8 +219,8 @@ fn slow_approach_through_the_tolerance() {
                     })
                     .collect();
                 let pairs: Vec<[u32; 2]> = (0..64).map(|k| [2 * k, 2 * k + 1]).collect();
-                both.near(&format!("far {far}, frame {frame}"), &bodies);
-                both.given(&format!("far {far}, frame {frame}, given"), &bodies, &pairs);
+                arenas.near(&format!("far {far}, frame {frame}"), &bodies);
+                arenas.given(&format!("far {far}, frame {frame}, given"), &bodies, &pairs);
             }
         }
     }
@@ -231,13 +231,13 @@ fn given_pairs_and_their_axes() {
     for (engine, less) in engines() {
         let mut random = Random::new(78);
         let mut crowd = Crowd::new(500, 6.0, 79);
-        let mut both = Both::new(&engine, &hulls());
+        let mut arenas = ColdAndWarm::new(&engine, &hulls());
         let mut pairs: Vec<[u32; 2]> = (0..3_000)
             .map(|k| [k % 500, (k % 500 + 1 + k / 500 * 37) % 500])
             .filter(|[a, b]| a != b)
             .collect();
         for frame in 0..100 / less {
-            both.given(&format!("frame {frame}"), &crowd.bodies, &pairs);
+            arenas.given(&format!("frame {frame}"), &crowd.bodies, &pairs);
             crowd.go_on(0.003);
             match frame % 10 {
                 3 => {
@@ -251,7 +251,7 @@ fn given_pairs_and_their_axes() {
             }
         }
         if less == 1 {
-            assert!(both.skipped_share() > 0.4, "{}", both.skipped_share());
+            assert!(arenas.skipped_share() > 0.4, "{}", arenas.skipped_share());
         }
     }
 }
@@ -259,22 +259,22 @@ fn given_pairs_and_their_axes() {
 #[test]
 fn queries_of_several_kinds_share_a_handle() {
     let mut crowd = Crowd::new(400, 6.0, 80);
-    let mut both = Both::new(&Engine::cpu(), &hulls());
+    let mut arenas = ColdAndWarm::new(&Engine::cpu(), &hulls());
     let pairs: Vec<[u32; 2]> = (0..399).map(|k| [k + 1, k]).collect();
     for frame in 0..60 {
         let what = format!("frame {frame}");
         if frame % 3 != 1 {
-            both.near(&what, &crowd.bodies);
+            arenas.near(&what, &crowd.bodies);
         }
-        both.given(&what, &crowd.bodies, &pairs);
+        arenas.given(&what, &crowd.bodies, &pairs);
         if frame % 4 == 2 {
-            both.near(&what, &crowd.bodies);
+            arenas.near(&what, &crowd.bodies);
         }
-        let every = find(&both.warm, &crowd.bodies, Pairs::Exhaustive);
-        assert_eq!(every.rows, find(&both.cold, &crowd.bodies, Pairs::Exhaustive).rows);
+        let every = find(&arenas.warm, &crowd.bodies, Pairs::Exhaustive);
+        assert_eq!(every.rows, find(&arenas.cold, &crowd.bodies, Pairs::Exhaustive).rows);
         // A frame of another scene in between starts with nothing.
         if frame % 20 == 19 {
-            both.near(&what, &crowd.bodies[..100]);
+            arenas.near(&what, &crowd.bodies[..100]);
         }
         if frame % 2 == 0 {
             crowd.go_on(0.002);
@@ -300,7 +300,7 @@ fn frames_in_flight_share_what_is_kept() {
                 assert_eq!(hits(&pending.wait().unwrap().rows), hits(&expected), "frame {k}");
             }
         }
-        // And it still learns.
+        // The cache still works.
         let found: Vec<u64> =
             (0..4).map(|_| find(&warm, &crowd.bodies, Pairs::BroadPhase).stats.skipped_count).collect();
         assert!(engine.backend() == hullfield::Backend::Gpu || found[3] > 0, "{found:?}");
@@ -333,7 +333,7 @@ fn bad_bodies_are_refused_in_warm_frames_too() {
     }
 }
 
-/// Statics, the ground, groups and rounding radii: all that a broad phase knows besides boxes.
+/// Statics, the ground, groups and rounding radii: all inputs of the broad phase besides boxes.
 #[test]
 fn statics_the_ground_groups_and_rounding() {
     let mut random = Random::new(83);
