@@ -342,25 +342,17 @@ mod tests {
     use super::*;
     use crate::collide::bvh::aabb::Aabb;
     use crate::collide::bvh::{aabb, rounding};
-    use crate::collide::narrow_phase::kernels::tests::constant;
+    use crate::collide::narrow_phase::kernels::tests::{constant, same_layout};
     use crate::collide::scene::bounds;
-    use crate::gpu::layout::{compare, host_struct};
-
-    /// Fails where a host struct and the struct of its name in a kernel's WGSL differ.
-    macro_rules! same {
-        ($kernel:expr, $host:ident { $($field:ident),+ $(,)? }) => {
-            compare(&$kernel.wgsl(), stringify!($host), &host_struct!($host { $($field),+ })).unwrap()
-        };
-    }
 
     #[test]
     fn structs_have_the_same_layout_in_both_languages() {
-        same!(BOUNDS, Aabb { min, group, max, mask });
-        same!(
+        same_layout!(BOUNDS, Aabb { min, group, max, mask });
+        same_layout!(
             BOUNDS,
             BoundsParams { body_count, zero, first, grow, duration, padding_0, padding_1, padding_2 }
         );
-        same!(
+        same_layout!(
             TILED_COUNT,
             TileParams {
                 body_count,
@@ -377,10 +369,10 @@ mod tests {
                 padding_2
             }
         );
-        same!(MORTON_KEYS, MortonParams { count, begin, end, zero });
-        same!(TREE_BUILD, BuildParams { levels, gathers, first, level_count, zero });
+        same_layout!(MORTON_KEYS, MortonParams { count, begin, end, zero });
+        same_layout!(TREE_BUILD, BuildParams { levels, gathers, first, level_count, zero });
         for kernel in [&TREE_COUNT, &HEAVY_COUNT] {
-            same!(
+            same_layout!(
                 kernel,
                 TreeParams {
                     body_count,

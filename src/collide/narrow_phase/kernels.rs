@@ -348,14 +348,15 @@ pub(crate) mod tests {
     use crate::collide::narrow_phase::verdict::{POLYTOPE_FACES, POLYTOPE_POINTS};
     use crate::collide::query::device_rows::{DeviceCounts, IntersectionRow, MeasuredRow};
     use crate::collide::scene::packed_body::PackedBody;
-    use crate::gpu::layout::{compare, host_struct};
 
-    /// Fails where a host struct and the struct of its name in a kernel's WGSL differ.
+    /// Fails if a host struct and the struct of its name in a kernel's WGSL differ in layout.
     macro_rules! same_layout {
-        ($kernel:expr, $host:ident { $($field:ident),+ $(,)? }) => {
+        ($kernel:expr, $host:ident { $($field:ident),+ $(,)? }) => {{
+            use $crate::gpu::layout::{compare, host_struct};
             compare(&$kernel.wgsl(), stringify!($host), &host_struct!($host { $($field),+ })).unwrap()
-        };
+        }};
     }
+    pub(crate) use same_layout;
 
     #[test]
     fn structs_have_the_same_layout_in_both_languages() {

@@ -109,37 +109,15 @@ pub(crate) static KERNELS: &[&Kernel] =
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collide::narrow_phase::kernels::NarrowParams;
-    use crate::collide::narrow_phase::kernels::tests::constant;
+    use crate::collide::narrow_phase::kernels::tests::{constant, same_layout};
     use crate::collide::scene::motion::PackedMotion;
     use crate::collide::sweep::cast;
-    use crate::gpu::layout::{compare, host_struct};
 
     #[test]
     fn structs_have_the_same_layout_in_both_languages() {
         for kernel in [&SWEEP_BOUNDS, &SWEEP_CUT, &SWEEP_CUT_EXHAUSTIVE] {
-            let motion = host_struct!(PackedMotion { velocity, padding_0, angular_velocity, padding_1 });
-            compare(&kernel.wgsl(), "PackedMotion", &motion).unwrap();
+            same_layout!(kernel, PackedMotion { velocity, padding_0, angular_velocity, padding_1 });
         }
-        let params = host_struct!(NarrowParams {
-            zero,
-            first,
-            window_begin,
-            window_len,
-            body_count,
-            exhaustive_row,
-            exhaustive_column,
-            write_axes,
-            margin,
-            with_depth,
-            keep_all,
-            duration,
-            column_count,
-            padding_0,
-            padding_1,
-            padding_2
-        });
-        compare(&SWEEP.wgsl(), "NarrowParams", &params).unwrap();
     }
 
     #[test]
