@@ -18,7 +18,7 @@ fn main(
         return;
     }
     var row = offsets[run];
-    // With all pairs listed, most runs have no row.
+    // In the exhaustive search most runs have no row.
     if run + 1u < run_count {
         if offsets[run + 1u] == row {
             return;
