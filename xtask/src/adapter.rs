@@ -1,33 +1,33 @@
-//! Is there a GPU adapter that the tests can open?
+//! Searches for a GPU adapter that the tests can open.
 //!
-//! Looks where the Vulkan loader looks (its manual, "Driver Discovery on Linux") instead of loading it, so that
-//! this program needs neither wgpu nor unsafe code and is built in a second. The tests themselves have the last
-//! word: they run with `HULLFIELD_REQUIRE_GPU=1`.
+//! It looks where the Vulkan loader looks (its manual, "Driver Discovery on Linux") instead of loading it, so that this
+//! program needs neither wgpu nor unsafe code and builds in a second. The tests then run with `HULLFIELD_REQUIRE_GPU=1`, and
+//! fail without an adapter.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What the search found.
+/// The result of the search.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Found {
-    /// The system's own API is always there (Metal, Direct3D 12).
+pub(crate) enum Search {
+    /// The API is part of the system (Metal, Direct3D 12).
     System(&'static str),
-    /// A Vulkan driver that should open.
+    /// A Vulkan driver whose library, and device if it needs one, exist.
     Driver {
         /// Its manifest.
         manifest: PathBuf,
-        /// True for a driver that runs on the CPU.
+        /// Whether the driver runs on the CPU.
         software: bool,
     },
-    /// No driver, or none for a device that is there.
+    /// No driver, or none for a device of this machine.
     NoDriver {
-        /// Manifests that were looked at.
+        /// The manifests that were found.
         seen: Vec<PathBuf>,
     },
     /// The loader's library, `libvulkan.so.1`, is missing.
     NoLoader,
-    /// A variable of the environment names drivers, and none of them is one: installing would change nothing.
+    /// An environment variable names drivers that cannot be used. Installing one would not help.
     Overridden {
         /// The variable.
         variable: &'static str,
@@ -36,14 +36,14 @@ pub(crate) enum Found {
     },
 }
 
-impl Found {
-    /// True where tests that need an adapter can be expected to find one.
+impl Search {
+    /// Whether tests that need an adapter should find one.
     pub(crate) fn is_adapter(&self) -> bool {
         matches!(self, Self::System(_) | Self::Driver { .. })
     }
 }
 
-impl fmt::Display for Found {
+impl fmt::Display for Search {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::System(api) => write!(f, "{api}, part of the system"),
@@ -55,68 +55,68 @@ impl fmt::Display for Found {
             Self::NoDriver { seen } => {
                 write!(
                     f,
-                    "none: {} Vulkan drivers are installed, none for a device that is there",
+                    "none: {} Vulkan drivers are installed, none for a device of this machine",
                     seen.len()
                 )
             }
             Self::NoLoader => write!(f, "none: the Vulkan loader, libvulkan.so.1, is not installed"),
             Self::Overridden { variable, value } => {
-                write!(f, "none: {variable} is `{value}`, and no driver is there")
+                write!(f, "none: {variable} is `{value}`, which names no driver")
             }
         }
     }
 }
 
 /// Searches this machine.
-pub(crate) fn search() -> Found {
+pub(crate) fn search() -> Search {
     if cfg!(any(target_os = "macos", target_os = "ios")) {
-        return Found::System("Metal");
+        return Search::System("Metal");
     }
     if cfg!(windows) {
-        return Found::System("Direct3D 12");
+        return Search::System("Direct3D 12");
     }
-    search_in(&Place::here())
+    search_in(&Machine::this())
 }
 
-/// The manifests of the loader's folders and of some others.
+/// The manifests in the loader's folders and in some others.
 pub(crate) fn installed_manifests(more: Vec<PathBuf>) -> Vec<PathBuf> {
-    let place = Place::here();
-    more.iter().chain(&place.manifest_folders).flat_map(|folder| manifests_at(folder)).collect()
+    let machine = Machine::this();
+    more.iter().chain(&machine.manifest_folders).flat_map(|folder| manifests_at(folder)).collect()
 }
 
-/// Whether the loader could open a manifest's driver, device or none.
+/// Checks that the loader can open a manifest's driver, whether or not there is a device.
 ///
 /// # Errors
 /// What is missing.
 pub(crate) fn check_manifest(manifest: &Path) -> Result<(), String> {
-    let place = Place::here();
-    if !place.has_library("libvulkan.so.1") {
-        return Err(Found::NoLoader.to_string());
+    let machine = Machine::this();
+    if !machine.has_library("libvulkan.so.1") {
+        return Err(Search::NoLoader.to_string());
     }
     let text = std::fs::read_to_string(manifest).map_err(|error| error.to_string())?;
-    let library = library_path(&text).ok_or("it is no driver's manifest, it has no \"library_path\"")?;
-    if has_library(&place, manifest, library) {
+    let library = library_path(&text).ok_or("it is not a driver's manifest: it has no \"library_path\"")?;
+    if has_library(&machine, manifest, library) {
         Ok(())
     } else {
-        Err(format!("its library `{library}` is not there"))
+        Err(format!("its library `{library}` does not exist"))
     }
 }
 
-/// Where to search: everything that the answer depends on.
+/// The paths and variables that the search depends on.
 #[derive(Debug, Clone, Default)]
-struct Place {
-    /// `VK_DRIVER_FILES`, or `VK_ICD_FILENAMES`, its older name.
+struct Machine {
+    /// `VK_DRIVER_FILES`, or its older name `VK_ICD_FILENAMES`.
     override_variable: Option<(&'static str, String)>,
-    /// Folders that hold driver manifests.
+    /// Folders of driver manifests.
     manifest_folders: Vec<PathBuf>,
-    /// Folders that hold shared libraries.
+    /// Folders of shared libraries.
     library_folders: Vec<PathBuf>,
     /// The folder of device nodes.
     device_folder: PathBuf,
 }
 
-impl Place {
-    fn here() -> Self {
+impl Machine {
+    fn this() -> Self {
         let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let home = |rest: &str| text("HOME").map(|home| format!("{home}/{rest}"));
         let override_variable = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"]
@@ -134,7 +134,7 @@ impl Place {
         roots.extend(["/usr/local/share", "/usr/share", "/run/opengl-driver/share"].map(String::from));
         let mut manifest_folders: Vec<PathBuf> =
             roots.iter().map(|root| Path::new(root).join("vulkan/icd.d")).collect();
-        // Adds to the drivers found, and may name files or folders.
+        // It adds to the drivers found, and may name files or folders.
         if let Some(more) = text("VK_ADD_DRIVER_FILES") {
             manifest_folders.extend(more.split(':').map(PathBuf::from));
         }
@@ -156,12 +156,12 @@ impl Place {
     }
 }
 
-/// The folders of the dynamic linker's cache, none where it can't be asked.
+/// The folders of the dynamic linker's cache; empty if it cannot be read.
 fn linker_cache() -> Vec<PathBuf> {
-    let listed = ["/sbin/ldconfig", "ldconfig"].into_iter().find_map(|program| {
+    let output = ["/sbin/ldconfig", "ldconfig"].into_iter().find_map(|program| {
         Command::new(program).arg("-p").output().ok().filter(|output| output.status.success())
     });
-    let text = listed.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     let mut folders: Vec<PathBuf> = text
         .lines()
         .filter_map(|line| Path::new(line.split_once(" => ")?.1.trim()).parent().map(PathBuf::from))
@@ -171,27 +171,27 @@ fn linker_cache() -> Vec<PathBuf> {
     folders
 }
 
-fn search_in(place: &Place) -> Found {
-    if !place.has_library("libvulkan.so.1") {
-        return Found::NoLoader;
+fn search_in(machine: &Machine) -> Search {
+    if !machine.has_library("libvulkan.so.1") {
+        return Search::NoLoader;
     }
-    let manifests: Vec<PathBuf> = match &place.override_variable {
+    let manifests: Vec<PathBuf> = match &machine.override_variable {
         Some((_, value)) => value.split(':').flat_map(|entry| manifests_at(Path::new(entry))).collect(),
-        None => place.manifest_folders.iter().flat_map(|folder| manifests_at(folder)).collect(),
+        None => machine.manifest_folders.iter().flat_map(|folder| manifests_at(folder)).collect(),
     };
-    let usable: Vec<&PathBuf> = manifests.iter().filter(|manifest| is_usable(place, manifest)).collect();
-    // A device that is there is named before a driver that runs anywhere.
+    let usable: Vec<&PathBuf> = manifests.iter().filter(|manifest| is_usable(machine, manifest)).collect();
+    // A driver with a device is preferred to a software driver.
     let best = usable.iter().find(|manifest| !is_software(manifest)).or(usable.first());
-    match (best, &place.override_variable) {
+    match (best, &machine.override_variable) {
         (Some(manifest), _) => {
-            Found::Driver { manifest: manifest.to_path_buf(), software: is_software(manifest) }
+            Search::Driver { manifest: manifest.to_path_buf(), software: is_software(manifest) }
         }
-        (None, Some((variable, value))) => Found::Overridden { variable, value: value.clone() },
-        (None, None) => Found::NoDriver { seen: manifests },
+        (None, Some((variable, value))) => Search::Overridden { variable, value: value.clone() },
+        (None, None) => Search::NoDriver { seen: manifests },
     }
 }
 
-/// The manifests at a path: itself, or those of a folder, sorted by name.
+/// The manifests at a path: the file itself, or those of a folder, sorted by name.
 fn manifests_at(path: &Path) -> Vec<PathBuf> {
     let is_manifest = |path: &Path| path.extension().is_some_and(|extension| extension == "json");
     let Ok(entries) = std::fs::read_dir(path) else {
@@ -203,25 +203,25 @@ fn manifests_at(path: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// True where the manifest's library is there, and for a real device's driver that device too: a package of
-/// drivers brings the manifests of every vendor.
-fn is_usable(place: &Place, manifest: &Path) -> bool {
+/// Whether the manifest's library exists, and for a hardware driver the device too: a package of drivers has the manifests of
+/// every vendor.
+fn is_usable(machine: &Machine, manifest: &Path) -> bool {
     let name = file_name(manifest);
     if name.contains(".i686.") && cfg!(target_pointer_width = "64") {
         return false;
     }
     let Ok(text) = std::fs::read_to_string(manifest) else { return false };
     let Some(library) = library_path(&text) else { return false };
-    has_library(place, manifest, library)
-        && (is_software(manifest) || has_device(&place.device_folder, &name))
+    has_library(machine, manifest, library)
+        && (is_software(manifest) || has_device(&machine.device_folder, &name))
 }
 
-/// True where the library that a manifest names is there.
-fn has_library(place: &Place, manifest: &Path, library: &str) -> bool {
+/// Whether the library that a manifest names exists.
+fn has_library(machine: &Machine, manifest: &Path, library: &str) -> bool {
     if library.contains('/') {
         manifest.parent().is_some_and(|folder| folder.join(library).exists())
     } else {
-        place.has_library(library)
+        machine.has_library(library)
     }
 }
 
@@ -236,7 +236,7 @@ fn has_device(device_folder: &Path, name: &str) -> bool {
     nodes.is_ok_and(|nodes| nodes.flatten().any(|node| file_name(&node.path()).starts_with("renderD")))
 }
 
-/// True for Mesa's llvmpipe and for SwiftShader.
+/// Whether the driver is Mesa's llvmpipe or SwiftShader.
 fn is_software(manifest: &Path) -> bool {
     let name = file_name(manifest);
     name.starts_with("lvp_icd") || name.contains("swiftshader")
@@ -246,7 +246,7 @@ pub(crate) fn file_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// The value of `"library_path"`: all that is read of a manifest, so no JSON parser is needed.
+/// The value of `"library_path"`. Nothing else of a manifest is read, so no JSON parser is needed.
 fn library_path(manifest: &str) -> Option<&str> {
     let (_, after) = manifest.split_once("\"library_path\"")?;
     let (_, after) = after.trim_start().strip_prefix(':')?.split_once('"')?;
@@ -257,25 +257,25 @@ fn library_path(manifest: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    /// A made-up machine in a folder of its own, gone when dropped.
-    struct Machine {
+    /// A simulated machine in a temporary folder, removed on drop.
+    struct TestMachine {
         root: PathBuf,
-        place: Place,
+        paths: Machine,
     }
 
-    impl Machine {
+    impl TestMachine {
         fn new(name: &str) -> Self {
             let root = std::env::temp_dir().join(format!("hullfield-xtask-{}-{name}", std::process::id()));
             for folder in ["icd.d", "lib", "dev/dri"] {
                 std::fs::create_dir_all(root.join(folder)).unwrap();
             }
-            let place = Place {
+            let paths = Machine {
                 override_variable: None,
                 manifest_folders: vec![root.join("absent"), root.join("icd.d")],
                 library_folders: vec![root.join("lib")],
                 device_folder: root.join("dev"),
             };
-            Self { root, place }
+            Self { root, paths }
         }
 
         fn file(&self, path: &str, text: &str) -> PathBuf {
@@ -290,67 +290,67 @@ mod tests {
         }
     }
 
-    impl Drop for Machine {
+    impl Drop for TestMachine {
         fn drop(&mut self) {
             let _ = std::fs::remove_dir_all(&self.root);
         }
     }
 
     #[test]
-    fn without_the_loader_no_driver_counts() {
-        let machine = Machine::new("loader");
+    fn without_the_loader_no_driver_is_usable() {
+        let machine = TestMachine::new("loader");
         machine.file("lib/libvulkan_lvp.so", "");
         machine.driver("lvp_icd.json", "libvulkan_lvp.so");
-        assert_eq!(search_in(&machine.place), Found::NoLoader);
+        assert_eq!(search_in(&machine.paths), Search::NoLoader);
     }
 
     #[test]
     fn a_software_driver_needs_its_library_only() {
-        let machine = Machine::new("software");
+        let machine = TestMachine::new("software");
         machine.file("lib/libvulkan.so.1", "");
         let manifest = machine.driver("lvp_icd.x86_64.json", "libvulkan_lvp.so");
-        assert_eq!(search_in(&machine.place), Found::NoDriver { seen: vec![manifest.clone()] });
+        assert_eq!(search_in(&machine.paths), Search::NoDriver { seen: vec![manifest.clone()] });
         machine.file("lib/libvulkan_lvp.so", "");
-        assert_eq!(search_in(&machine.place), Found::Driver { manifest, software: true });
+        assert_eq!(search_in(&machine.paths), Search::Driver { manifest, software: true });
     }
 
     #[test]
     fn a_path_in_a_manifest_is_relative_to_it() {
-        let machine = Machine::new("relative");
+        let machine = TestMachine::new("relative");
         machine.file("lib/libvulkan.so.1", "");
         machine.file("lib/libvulkan_lvp.so", "");
         let manifest = machine.driver("lvp_icd.json", "../lib/libvulkan_lvp.so");
-        assert_eq!(search_in(&machine.place), Found::Driver { manifest, software: true });
+        assert_eq!(search_in(&machine.paths), Search::Driver { manifest, software: true });
     }
 
     #[test]
-    fn a_vendor_driver_counts_where_its_device_is() {
-        let machine = Machine::new("vendor");
+    fn a_hardware_driver_needs_its_device() {
+        let machine = TestMachine::new("vendor");
         for library in ["libvulkan.so.1", "libvulkan_lvp.so", "libvulkan_radeon.so", "libGLX_nvidia.so.0"] {
             machine.file(&format!("lib/{library}"), "");
         }
         let radeon = machine.driver("radeon_icd.json", "libvulkan_radeon.so");
         let nvidia = machine.driver("nvidia_icd.json", "libGLX_nvidia.so.0");
-        assert!(!search_in(&machine.place).is_adapter());
+        assert!(!search_in(&machine.paths).is_adapter());
         let software = machine.driver("lvp_icd.json", "libvulkan_lvp.so");
-        assert_eq!(search_in(&machine.place), Found::Driver { manifest: software, software: true });
+        assert_eq!(search_in(&machine.paths), Search::Driver { manifest: software, software: true });
         machine.file("dev/dri/renderD128", "");
-        assert_eq!(search_in(&machine.place), Found::Driver { manifest: radeon, software: false });
+        assert_eq!(search_in(&machine.paths), Search::Driver { manifest: radeon, software: false });
         machine.file("dev/nvidiactl", "");
-        assert_eq!(search_in(&machine.place), Found::Driver { manifest: nvidia, software: false });
+        assert_eq!(search_in(&machine.paths), Search::Driver { manifest: nvidia, software: false });
     }
 
     #[test]
-    fn an_override_hides_what_is_installed() {
-        let mut machine = Machine::new("override");
+    fn an_override_hides_installed_drivers() {
+        let mut machine = TestMachine::new("override");
         machine.file("lib/libvulkan.so.1", "");
         machine.file("lib/libvulkan_lvp.so", "");
         let manifest = machine.driver("lvp_icd.json", "libvulkan_lvp.so");
-        machine.place.override_variable = Some(("VK_DRIVER_FILES", "/nonexistent".into()));
-        let hidden = Found::Overridden { variable: "VK_DRIVER_FILES", value: "/nonexistent".into() };
-        assert_eq!(search_in(&machine.place), hidden);
+        machine.paths.override_variable = Some(("VK_DRIVER_FILES", "/nonexistent".into()));
+        let hidden = Search::Overridden { variable: "VK_DRIVER_FILES", value: "/nonexistent".into() };
+        assert_eq!(search_in(&machine.paths), hidden);
         let value = format!("/nonexistent:{}", manifest.display());
-        machine.place.override_variable = Some(("VK_DRIVER_FILES", value));
-        assert_eq!(search_in(&machine.place), Found::Driver { manifest, software: true });
+        machine.paths.override_variable = Some(("VK_DRIVER_FILES", value));
+        assert_eq!(search_in(&machine.paths), Search::Driver { manifest, software: true });
     }
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask ci`: what is checked beside the tests, each step timed, all run even after a failure.
+//! `cargo xtask ci`: all checks but the tests. Each step is timed, and all run even if one fails.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -15,7 +15,7 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
         return Err(format!("`ci` takes no arguments, `{arg}` given"));
     }
     let mut failed = Vec::new();
-    let mut judge = |name: &str, check: &mut dyn FnMut() -> bool| {
+    let mut run_check = |name: &str, check: &mut dyn FnMut() -> bool| {
         eprintln!("xtask: {name}");
         let start = Instant::now();
         let passed = check();
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
         }
     };
     let mut step = |name: &str, command: &mut Command| {
-        judge(name, &mut || command.stdin(Stdio::null()).status().is_ok_and(|status| status.success()));
+        run_check(name, &mut || command.stdin(Stdio::null()).status().is_ok_and(|status| status.success()));
     };
     step("formatting", cargo().args(["fmt", "--all", "--check"]));
     step(
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
             .args(OPTIONAL)
             .env("RUSTDOCFLAGS", "-D warnings"),
     );
-    for features in COMBINATIONS {
+    for features in FEATURE_SETS {
         for package in ["hullfield", "hullfield-tests"] {
             let args = ["check", "--quiet", "--package", package, "--no-default-features", "--all-targets"];
             step(
@@ -65,30 +65,30 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
             step(&name, cargo().args(args.split(' ')).args(["--features", features]));
         }
     } else {
-        eprintln!("xtask: wasm: skipped, `rustup target add wasm32-unknown-unknown` would let it run");
+        eprintln!("xtask: wasm: skipped, `rustup target add wasm32-unknown-unknown` enables it");
     }
-    if works(cargo().args(["deny", "--version"])) {
+    if succeeds(cargo().args(["deny", "--version"])) {
         step("licences and advisories", cargo().args(["deny", "check"]));
     } else {
-        eprintln!("xtask: licences and advisories: skipped, `cargo install cargo-deny` would let it run");
+        eprintln!("xtask: licences and advisories: skipped, `cargo install cargo-deny` enables it");
     }
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-    if works(Command::new("typos").arg("--version")) {
+    if succeeds(Command::new("typos").arg("--version")) {
         step("spelling", Command::new("typos").current_dir(root));
     } else {
-        eprintln!("xtask: spelling: skipped, `cargo install typos-cli` would let it run");
+        eprintln!("xtask: spelling: skipped, `cargo install typos-cli` enables it");
     }
-    judge("no wgpu without the feature gpu", &mut is_free_of_wgpu);
+    run_check("no wgpu without the feature gpu", &mut is_free_of_wgpu);
     if failed.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.join(", "))) }
 }
 
-/// What is off by default, for lints and documentation, where all code should be seen.
+/// Features that are off by default, so that lints and documentation cover all code.
 const OPTIONAL: [&str; 2] = ["--features", "hullfield-tests/serde,hullfield-tests/tracing"];
 
-/// The combinations of the library's features that are checked beside the default, tests included. `gpu` alone has no back end.
-const COMBINATIONS: [&str; 6] = ["", "threads", "serde", "gpu", "gpu,vulkan", "gpu,vulkan,serde"];
+/// The combinations of the library's features that are checked besides the default, with tests. `gpu` alone has no back end.
+const FEATURE_SETS: [&str; 6] = ["", "threads", "serde", "gpu", "gpu,vulkan", "gpu,vulkan,serde"];
 
-/// Whether the library without the feature `gpu` depends on nothing of wgpu's.
+/// Whether the library without the feature `gpu` depends on no crate of wgpu.
 fn is_free_of_wgpu() -> bool {
     let args = "tree --package hullfield --no-default-features --edges normal --prefix none";
     let tree = cargo().args(args.split(' ')).stderr(Stdio::inherit()).output();
@@ -98,7 +98,7 @@ fn is_free_of_wgpu() -> bool {
     })
 }
 
-fn works(command: &mut Command) -> bool {
+fn succeeds(command: &mut Command) -> bool {
     command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -107,7 +107,7 @@ fn works(command: &mut Command) -> bool {
         .is_ok_and(|status| status.success())
 }
 
-/// True where the standard library for a target is installed.
+/// Whether the standard library for a target is installed.
 fn has_target(target: &str) -> bool {
     let sysroot = Command::new("rustc").args(["--print", "sysroot"]).output();
     sysroot.is_ok_and(|output| {

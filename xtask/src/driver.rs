@@ -1,4 +1,4 @@
-//! One Vulkan driver of several, by name: where it lies, and how the tests are held to it.
+//! Finds a Vulkan driver by name and makes the tests use it alone.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,21 +6,21 @@ use std::process::Command;
 use crate::adapter;
 use crate::install;
 
-/// What [`DRIVERS`] says of a driver.
+/// An entry of [`DRIVERS`].
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Known {
+struct KnownDriver {
     name: &'static str,
-    /// How its manifest's file name begins.
+    /// The beginning of its manifest's file name.
     manifest: &'static str,
-    /// What its adapter's name or driver contains, in small letters.
+    /// A part of its adapter's name or driver, in lower case.
     adapter: &'static str,
-    /// Folders that hold the manifest beside the loader's own.
+    /// Folders of the manifest besides the loader's own.
     folders: &'static [&'static str],
     advice: &'static str,
 }
 
-const DRIVERS: [Known; 2] = [
-    Known {
+const DRIVERS: [KnownDriver; 2] = [
+    KnownDriver {
         name: "lavapipe",
         manifest: "lvp_icd",
         adapter: "llvmpipe",
@@ -28,11 +28,11 @@ const DRIVERS: [Known; 2] = [
         advice: "Debian, Ubuntu: sudo apt-get install mesa-vulkan-drivers libvulkan1; Fedora: sudo dnf install \
             mesa-vulkan-drivers vulkan-loader",
     },
-    Known {
+    KnownDriver {
         name: "swiftshader",
         manifest: "vk_swiftshader_icd",
         adapter: "swiftshader",
-        // Browsers bring it, and programs that are browsers inside.
+        // Browsers include it, and programs based on them.
         folders: &[
             "/usr/lib/chromium",
             "/usr/lib64/chromium",
@@ -47,27 +47,27 @@ const DRIVERS: [Known; 2] = [
             "/usr/share/code",
             "/usr/lib/electron",
         ],
-        advice: "Debian: sudo apt-get install chromium-common (32 MB, no browser); elsewhere Chromium, Chrome or Edge brings \
-            vk_swiftshader_icd.json: --driver PATH names it where it lies somewhere unusual",
+        advice: "Debian: sudo apt-get install chromium-common (32 MB, no browser); elsewhere Chromium, Chrome or Edge includes \
+            vk_swiftshader_icd.json: name it by --driver PATH if it is not found",
     },
 ];
 
-/// A driver that is here.
+/// An installed driver.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Driver {
     pub(crate) manifest: PathBuf,
-    /// What its adapter's name or driver contains, where that is known.
+    /// A part of its adapter's name or driver, if known.
     adapter: Option<&'static str>,
 }
 
 impl Driver {
-    /// Leaves a command no other driver, and lets tests fail that find another adapter.
+    /// Makes this the only driver of a command. Tests that find another adapter fail.
     pub(crate) fn bind(&self, command: &mut Command) {
         for variable in ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"] {
             command.env(variable, &self.manifest);
         }
         command.env_remove("VK_ADD_DRIVER_FILES");
-        // wgpu heeds these: another backend would open another adapter.
+        // wgpu reads these: another backend would open another adapter.
         command.env("WGPU_BACKEND", "vulkan").env_remove("WGPU_ADAPTER_NAME");
         match self.adapter {
             Some(adapter) => command.env("HULLFIELD_EXPECT_ADAPTER", adapter),
@@ -76,30 +76,28 @@ impl Driver {
     }
 }
 
-/// Finds a driver by its name or by its manifest's path; fetches it where that is allowed.
+/// Finds a driver by its name or by its manifest's path. Fetches a missing one if that is permitted.
 ///
 /// # Errors
-/// What is wrong with the name or the file, or that the driver is not here and how to get it.
-pub(crate) fn find(wanted: &str) -> Result<Driver, String> {
+/// A wrong name or file, or a driver that is not installed, with advice.
+pub(crate) fn find(name: &str) -> Result<Driver, String> {
     if !cfg!(target_os = "linux") {
         return Err("--driver is for Linux, where the Vulkan loader takes drivers by their manifests".into());
     }
-    if let Some(known) = DRIVERS.iter().find(|known| known.name == wanted) {
-        let here = || search(known);
-        let found = here().or_else(|| if install::fetch(known.name) { here() } else { None });
+    if let Some(known) = DRIVERS.iter().find(|known| known.name == name) {
+        let installed = || search(known);
+        let found = installed().or_else(|| if install::fetch(known.name) { installed() } else { None });
         let missing = || format!("{} is not installed here. {}", known.name, known.advice);
         return found.map(driver).ok_or_else(missing);
     }
-    let path = Path::new(wanted);
+    let path = Path::new(name);
     if path.extension().is_none_or(|extension| extension != "json") {
         let names = DRIVERS.map(|known| known.name).join(", ");
-        return Err(format!(
-            "--driver `{wanted}`: known are {names}, or the path of a manifest, a .json file"
-        ));
+        return Err(format!("--driver `{name}`: expected {names}, or the path of a manifest, a .json file"));
     }
-    // The tests run in other folders.
-    let path = std::fs::canonicalize(path).map_err(|error| format!("--driver `{wanted}`: {error}"))?;
-    adapter::check_manifest(&path).map_err(|fault| format!("--driver `{wanted}`: {fault}"))?;
+    // The tests run in other folders, so the path must be absolute.
+    let path = std::fs::canonicalize(path).map_err(|error| format!("--driver `{name}`: {error}"))?;
+    adapter::check_manifest(&path).map_err(|error| format!("--driver `{name}`: {error}"))?;
     Ok(driver(path))
 }
 
@@ -109,12 +107,12 @@ fn driver(manifest: PathBuf) -> Driver {
     Driver { manifest, adapter: known.map(|known| known.adapter) }
 }
 
-fn search(known: &Known) -> Option<PathBuf> {
+fn search(known: &KnownDriver) -> Option<PathBuf> {
     let own = install::fetched_folder().join("usr/lib/chromium");
     let folders = known.folders.iter().map(PathBuf::from).chain([own]);
-    let is_it = |manifest: &PathBuf| adapter::file_name(manifest).starts_with(known.manifest);
+    let is_driver = |manifest: &PathBuf| adapter::file_name(manifest).starts_with(known.manifest);
     let mut manifests = adapter::installed_manifests(folders.collect());
-    manifests.retain(is_it);
+    manifests.retain(is_driver);
     manifests.into_iter().find(|manifest| adapter::check_manifest(manifest).is_ok())
 }
 
@@ -123,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_is_none_is_told_with_those_that_are() {
+    fn an_unknown_name_is_an_error_that_lists_the_known_ones() {
         let message = find("swift").unwrap_err();
         assert!(message.contains("`swift`") && message.contains("lavapipe, swiftshader"), "{message}");
         let message = find("/nonexistent/vk_icd.json").unwrap_err();
@@ -134,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_manifest_is_refused() {
+    fn a_file_that_is_not_a_manifest_is_refused() {
         let file = std::env::temp_dir().join(format!("hullfield-xtask-{}-none.json", std::process::id()));
         std::fs::write(&file, "{}").unwrap();
         let message = find(&file.to_string_lossy()).unwrap_err();
@@ -143,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn the_adapter_is_known_by_the_manifest() {
+    fn the_adapter_follows_from_the_manifest() {
         let adapter = |path: &str| driver(PathBuf::from(path)).adapter;
         assert_eq!(adapter("/usr/share/vulkan/icd.d/lvp_icd.x86_64.json"), Some("llvmpipe"));
         assert_eq!(adapter("vk_swiftshader_icd.json"), Some("swiftshader"));
@@ -151,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_has_the_driver_alone() {
+    fn a_command_has_no_other_driver() {
         let mut command = Command::new("true");
         driver(PathBuf::from("/a/lvp_icd.json")).bind(&mut command);
         let set = |name: &str| {

@@ -1,21 +1,21 @@
-//! Which tests need a GPU adapter: read from the sources, for the test harness can't tell.
+//! Lists the tests that need a GPU adapter. It reads the sources, because the test harness does not know.
 //!
-//! A test needs one where it, or a function that it calls, asks `gpu()` or `gpu_with()` of `src/testing.rs` for an engine, or looks
-//! at `HULLFIELD_REQUIRE_GPU`. What a test calls is in its own file or in one of its program that holds no tests. Functions are
-//! told apart by their names alone, so a test too many may be found. That none is missing after a run, [`crate::test`] makes
-//! sure of: each one found must have run.
+//! A test needs an adapter if it, or a function that it calls, calls `gpu()` or `gpu_with()` of `src/testing.rs` or
+//! reads `HULLFIELD_REQUIRE_GPU`. Called functions are searched in the test's file and in the files of its program without tests.
+//! Functions are identified by name only, so a test too many may be listed. [`crate::test`] checks that each listed test has
+//! run.
 
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The packages that have such tests, from the workspace's root.
+/// The packages with such tests, as folders of the workspace.
 const PACKAGES: [&str; 2] = ["", "cli"];
 
-/// What a test that needs an adapter calls in the end: one of these.
+/// The functions that open an adapter.
 const HELPERS: [&str; 2] = ["gpu", "gpu_with"];
 
-/// What the program's tests look at instead.
+/// The variable that the program's tests read instead.
 const VARIABLE: &str = "HULLFIELD_REQUIRE_GPU";
 
 /// A test program, as `cargo test` names it.
@@ -43,16 +43,16 @@ impl fmt::Display for Program {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct GpuTest {
     pub(crate) program: Program,
-    /// As the harness calls it, modules and all.
+    /// The name in the test harness, with modules.
     pub(crate) name: String,
-    /// It runs with `--all` alone.
+    /// Whether it runs only with `--all`.
     pub(crate) is_long: bool,
 }
 
 /// The tests of the workspace in `root` that need an adapter, sorted.
 ///
 /// # Errors
-/// A source that can't be read.
+/// A source that cannot be read.
 pub(crate) fn all(root: &Path) -> Result<Vec<GpuTest>, String> {
     let mut found = BTreeSet::new();
     for package in PACKAGES {
@@ -78,11 +78,11 @@ pub(crate) fn all(root: &Path) -> Result<Vec<GpuTest>, String> {
             let (own, mut shared): (Vec<&Source>, Vec<&Source>) =
                 sources.iter().partition(|source| source.functions.iter().any(|function| function.is_test));
             if matches!(program, Program::Library) {
-                // Names repeat in a library: what a file's tests call is in the same file.
+                // A library repeats names, so only functions of the same file count.
                 shared.clear();
             }
             for source in own {
-                let tests = needing(&[&[source], &shared[..]].concat());
+                let tests = tests_that_need_gpu(&[&[source], &shared[..]].concat());
                 found.extend(tests.into_iter().map(|(name, is_long)| GpuTest {
                     program: program.clone(),
                     name,
@@ -94,7 +94,7 @@ pub(crate) fn all(root: &Path) -> Result<Vec<GpuTest>, String> {
     Ok(found.into_iter().collect())
 }
 
-/// A word, a mark or the text of a string.
+/// A word, a punctuation mark or the text of a string.
 #[derive(Debug, Clone, PartialEq)]
 enum Token {
     Word(String),
@@ -114,46 +114,47 @@ impl Token {
 
 #[derive(Debug, Default, PartialEq)]
 struct Function {
-    /// Modules and name.
+    /// The modules and the name.
     path: String,
     name: String,
     is_test: bool,
     is_ignored: bool,
     calls: BTreeSet<String>,
-    /// It asks for an engine itself.
-    asks: bool,
+    /// Whether it opens an adapter itself.
+    opens_gpu: bool,
 }
 
-/// A file's functions, and the modules that lie in other files.
+/// A file's functions, and its modules in other files.
 #[derive(Debug, Default, PartialEq)]
 struct Source {
     functions: Vec<Function>,
-    /// The modules around each, its name, and the path that an attribute gives it.
+    /// Each module's parents, its name, and the path of its `#[path]` attribute.
     modules: Vec<(Vec<String>, String, Option<String>)>,
 }
 
-/// The tests that ask for an engine themselves or through others, and whether they are long.
-fn needing(sources: &[&Source]) -> Vec<(String, bool)> {
+/// The tests that open an adapter, directly or through calls, and whether they are long.
+fn tests_that_need_gpu(sources: &[&Source]) -> Vec<(String, bool)> {
     let functions = || sources.iter().flat_map(|source| &source.functions);
-    let mut asking: BTreeSet<&str> =
-        functions().filter(|function| function.asks).map(|function| function.name.as_str()).collect();
+    let mut opening: BTreeSet<&str> =
+        functions().filter(|function| function.opens_gpu).map(|function| function.name.as_str()).collect();
     loop {
-        let before = asking.len();
-        let calls = |function: &&Function| function.calls.iter().any(|name| asking.contains(name.as_str()));
+        let before = opening.len();
+        let calls = |function: &&Function| function.calls.iter().any(|name| opening.contains(name.as_str()));
         let more: Vec<&str> = functions().filter(calls).map(|function| function.name.as_str()).collect();
-        asking.extend(more);
-        if asking.len() == before {
+        opening.extend(more);
+        if opening.len() == before {
             break;
         }
     }
-    let is_wanted = |function: &&Function| {
+    let is_gpu_test = |function: &&Function| {
         function.is_test
-            && (function.asks || function.calls.iter().any(|name| asking.contains(name.as_str())))
+            && (function.opens_gpu || function.calls.iter().any(|name| opening.contains(name.as_str())))
     };
-    functions().filter(is_wanted).map(|function| (function.path.clone(), function.is_ignored)).collect()
+    functions().filter(is_gpu_test).map(|function| (function.path.clone(), function.is_ignored)).collect()
 }
 
-/// Reads a file and those of its modules. A root's modules lie beside it, those of another file in the folder of its name.
+/// Reads a file and its modules. The modules of a root or a `mod.rs` are in its folder, those of another file in the folder of
+/// its name.
 fn read(file: &Path, around: &[String], is_root: bool, sources: &mut Vec<Source>) -> Result<(), String> {
     let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
     let source = parse(&tokens(&text), around);
@@ -177,7 +178,7 @@ fn read(file: &Path, around: &[String], is_root: bool, sources: &mut Vec<Source>
 
 fn parse(tokens: &[Token], around: &[String]) -> Source {
     let mut source = Source::default();
-    // The name of the module that each open brace belongs to, if it is one's.
+    // For each open brace the name of its module; none for other braces.
     let mut braces: Vec<Option<String>> = Vec::new();
     let (mut is_test, mut is_ignored, mut path) = (false, false, None);
     let mut at = 0;
@@ -210,11 +211,11 @@ fn parse(tokens: &[Token], around: &[String]) -> Source {
                 at += 3;
             }
             [word, Token::Word(name), ..] if word.is_word("fn") => {
-                let body = body(tokens, at + 2);
+                let body = body_range(tokens, at + 2);
                 let path = modules().iter().map(|module| format!("{module}::")).collect::<String>() + name;
                 let mut function =
                     Function { path, name: name.clone(), is_test, is_ignored, ..Function::default() };
-                look(&tokens[body.clone()], &mut function);
+                record_calls(&tokens[body.clone()], &mut function);
                 source.functions.push(function);
                 (is_test, is_ignored) = (false, false);
                 at = body.end;
@@ -233,8 +234,8 @@ fn parse(tokens: &[Token], around: &[String]) -> Source {
     source
 }
 
-/// The tokens of a function's body, braces and all; none of one that has no body.
-fn body(tokens: &[Token], from: usize) -> std::ops::Range<usize> {
+/// The range of a function's body with its braces; empty without a body.
+fn body_range(tokens: &[Token], from: usize) -> std::ops::Range<usize> {
     let mut depth = 0;
     let mut begin = from;
     while let Some(token) = tokens.get(begin) {
@@ -263,16 +264,16 @@ fn body(tokens: &[Token], from: usize) -> std::ops::Range<usize> {
     begin..end
 }
 
-/// Notes what a body calls.
-fn look(body: &[Token], function: &mut Function) {
+/// Records the functions that a body calls.
+fn record_calls(body: &[Token], function: &mut Function) {
     for (at, token) in body.iter().enumerate() {
         match token {
-            Token::Text(text) => function.asks |= text == VARIABLE,
+            Token::Text(text) => function.opens_gpu |= text == VARIABLE,
             Token::Word(word) if body.get(at + 1).is_some_and(|next| next.is('(')) => {
-                // The library's own constructor does not skip.
-                let is_engines = at >= 3 && body[at - 1].is(':') && body[at - 3].is_word("Engine");
+                // `Engine::gpu` is the library's constructor, not the tests' helper.
+                let is_constructor = at >= 3 && body[at - 1].is(':') && body[at - 3].is_word("Engine");
                 if HELPERS.contains(&word.as_str()) {
-                    function.asks |= !is_engines;
+                    function.opens_gpu |= !is_constructor;
                 } else {
                     function.calls.insert(word.clone());
                 }
@@ -282,7 +283,7 @@ fn look(body: &[Token], function: &mut Function) {
     }
 }
 
-/// The tokens of Rust; comments are left out.
+/// The tokens of Rust source, without comments.
 fn tokens(text: &str) -> Vec<Token> {
     let chars: Vec<char> = text.chars().collect();
     let is_word = |c: &char| c.is_alphanumeric() || *c == '_';
@@ -329,7 +330,7 @@ fn tokens(text: &str) -> Vec<Token> {
                     tokens.push(Token::Text(chars[from..end].iter().collect()));
                     at = end + 1 + hashes;
                 } else {
-                    // A raw name.
+                    // A raw identifier.
                     at += 2;
                 }
             }
@@ -358,14 +359,14 @@ mod tests {
     use super::*;
 
     fn names(text: &str) -> Vec<String> {
-        needing(&[&parse(&tokens(text), &["outer".to_string()])])
+        tests_that_need_gpu(&[&parse(&tokens(text), &["outer".to_string()])])
             .into_iter()
             .map(|(name, is_long)| name + if is_long { " (long)" } else { "" })
             .collect()
     }
 
     #[test]
-    fn tests_are_found_that_ask_themselves_or_through_others() {
+    fn tests_that_open_an_adapter_directly_or_through_calls_are_found() {
         let text = r##"
             fn engines() -> [Engine; 2] { both(common::gpu()) }
             fn crowd(count: usize) -> Vec<Body>;
@@ -389,9 +390,9 @@ mod tests {
         assert_eq!(names(text), expected.map(|name| format!("outer::{name}")));
     }
 
-    /// A few of each kind; the helper's name and place may not change without this program.
+    /// Tests of each kind. If the helper's name or place changes, this program must change too.
     #[test]
-    fn the_workspace_has_them() {
+    fn the_gpu_tests_of_the_workspace_are_found() {
         let found = all(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))).unwrap();
         for (program, name) in [
             (Program::Library, "gpu::tests::scan_equals_the_host"),
@@ -400,8 +401,8 @@ mod tests {
             (Program::Test("collide".into()), "warm::drifting_crowds"),
             (Program::Test("collide".into()), "sweep_gpu::runs_repeat_and_counts_do_not_matter"),
         ] {
-            let wanted = GpuTest { program, name: name.into(), is_long: false };
-            assert!(found.contains(&wanted), "{wanted:?} is not among {found:#?}");
+            let expected = GpuTest { program, name: name.into(), is_long: false };
+            assert!(found.contains(&expected), "{expected:?} is not among {found:#?}");
         }
         assert!(!found.iter().any(|test| test.name == "kinds::auto_never_takes_a_software_rasteriser"));
     }

@@ -1,26 +1,26 @@
-//! Installs a software Vulkan driver through the system's package manager, or says what to install.
+//! Installs a software Vulkan driver with apt-get, or says what to install.
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::adapter::{self, Found};
+use crate::adapter::{self, Search};
 use crate::workspace::is_set;
 
-/// Mesa's drivers, llvmpipe among them, and the loader that opens them.
+/// Mesa's drivers, with llvmpipe, and the loader.
 const PACKAGES: [&str; 2] = ["mesa-vulkan-drivers", "libvulkan1"];
 
-/// Makes sure of an adapter: returns one that is there, or installs a driver.
+/// Finds an adapter, or installs a driver.
 ///
 /// # Errors
-/// A sentence that says what to install, where that can't be done here or was not wished.
-pub(crate) fn ensure_adapter() -> Result<Found, String> {
+/// A message that says what to install, if that is not possible here or not permitted.
+pub(crate) fn ensure_adapter() -> Result<Search, String> {
     let found = adapter::search();
     if found.is_adapter() {
         return Ok(found);
     }
     eprintln!("xtask: GPU adapter: {found}");
-    if let Found::Overridden { variable, .. } = found {
+    if let Search::Overridden { variable, .. } = found {
         return Err(format!("unset {variable}, or let it name a driver's manifest"));
     }
     let Some(apt_get) = program("apt-get") else { return Err(advice()) };
@@ -33,7 +33,7 @@ pub(crate) fn ensure_adapter() -> Result<Found, String> {
         Permission::Ask if ask(&question) => {}
         Permission::Ask | Permission::Withheld => return Err(advice()),
     }
-    // Where the lists can't be renewed, those that are there may do.
+    // If the package lists cannot be updated, the old ones may do.
     if let Err(message) = apt(&apt_get, &["update"]) {
         eprintln!("xtask: {}", message.lines().next().unwrap_or_default());
     }
@@ -47,10 +47,10 @@ pub(crate) fn ensure_adapter() -> Result<Found, String> {
     }
 }
 
-/// Debian's package that brings SwiftShader: 32 MB, two files of which are wanted and need no other package.
+/// Debian's package with SwiftShader: 32 MB, of which two files are used. They need no other package.
 const SWIFTSHADER: &str = "chromium-common";
 
-/// Where [`fetch`] puts what it downloads.
+/// The folder of the drivers that [`fetch`] downloads.
 pub(crate) fn fetched_folder() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     target
@@ -58,8 +58,8 @@ pub(crate) fn fetched_folder() -> PathBuf {
         .join("drivers")
 }
 
-/// Gets a driver that is not there: Mesa's is installed, SwiftShader's package is only unpacked below `target`, so nothing
-/// of the system changes. False where that can't be done here or was not wished; why is said.
+/// Fetches a missing driver: installs Mesa's, or unpacks SwiftShader's package below `target`, which does not change the
+/// system. Returns false, after a message, if that is not possible here or not permitted.
 pub(crate) fn fetch(driver: &str) -> bool {
     if driver == "lavapipe" {
         return ensure_adapter().is_ok();
@@ -84,15 +84,15 @@ fn download(apt_get: &Path, dpkg_deb: &Path) -> Result<(), String> {
     let get = || {
         eprintln!("xtask: apt-get download {SWIFTSHADER}");
         let mut command = Command::new(apt_get);
-        // A mirror that does not answer must not hold up the tests; apt's own user may not write here.
+        // A timeout, so that a dead mirror does not block the tests. apt's sandbox user may not write here.
         command.args(["-qq", "-o", "Acquire::http::Timeout=20", "-o", "Acquire::Retries=1"]);
         command.args(["-o", "APT::Sandbox::User=root", "download", SWIFTSHADER]);
         let status = command.current_dir(&folder).stdout(std::io::stderr()).status();
         status.is_ok_and(|status| status.success())
     };
-    // Without lists, or with old ones, there is nothing to download; root can renew them.
-    let renewed = || is_root() && apt(apt_get, &["update"]).is_ok();
-    let is_got = get() || (renewed() && get());
+    // Without current package lists the download fails; root can update them.
+    let updated = || is_root() && apt(apt_get, &["update"]).is_ok();
+    let is_got = get() || (updated() && get());
     if !is_got {
         return Err(format!("apt-get could not download {SWIFTSHADER}"));
     }
@@ -108,7 +108,7 @@ fn download(apt_get: &Path, dpkg_deb: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// May packages be installed?
+/// Whether packages may be installed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Permission {
     Given,
@@ -116,7 +116,7 @@ enum Permission {
     Withheld,
 }
 
-/// Root and CI have said yes; a person is asked; a script that is neither gets no surprise.
+/// Root and CI have permission; a person is asked; any other script has none.
 fn permission(is_root: bool, is_ci: bool, is_terminal: bool) -> Permission {
     match (is_root || is_ci, is_terminal) {
         (true, _) => Permission::Given,
@@ -140,7 +140,7 @@ fn apt(apt_get: &Path, args: &[&str]) -> Result<(), String> {
     } else {
         let sudo = program("sudo").ok_or_else(|| format!("not root, and no sudo here; {}", advice()))?;
         let mut command = Command::new(sudo);
-        // Nobody is there to type a password in CI.
+        // In CI nobody can type a password.
         if is_set("CI") {
             command.arg("-n");
         }
@@ -148,7 +148,7 @@ fn apt(apt_get: &Path, args: &[&str]) -> Result<(), String> {
         command
     };
     eprintln!("xtask: apt-get {}", args.join(" "));
-    // Standard output belongs to the tests.
+    // stdout is for the tests.
     command.args(["-qq", "-o", "DPkg::Lock::Timeout=120"]).args(args).stdout(std::io::stderr());
     match command.status() {
         Ok(status) if status.success() => Ok(()),
@@ -163,16 +163,16 @@ fn advice() -> String {
   Fedora           sudo dnf install mesa-vulkan-drivers vulkan-loader
   Arch             sudo pacman -S vulkan-swrast vulkan-icd-loader
   Alpine           sudo apk add mesa-vulkan-swrast vulkan-loader
-(plain `cargo test` runs without one and skips what needs it)"
+(plain `cargo test` runs without one and skips the tests that need it)"
         .into()
 }
 
-/// The effective user is root. Asked of `id`, since the standard library does not know.
+/// Whether the effective user is root, by `id`, as the standard library does not know.
 fn is_root() -> bool {
     Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }
 
-/// A program on the path.
+/// The path of a program in `PATH`.
 fn program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())

@@ -1,4 +1,4 @@
-//! The project's chores: one program, no dependencies, the same on every platform and in CI.
+//! The project's chores, as a program without dependencies, equal on every platform and in CI.
 
 mod adapter;
 mod ci;
@@ -15,22 +15,21 @@ use crate::workspace::{cargo, root};
 const HELP: &str = "\
 usage: cargo xtask <chore>
 
-  test [--] [ARGS…]   make sure of a GPU adapter (installs a software Vulkan driver where there is none),
-                      then run the tests of the workspace, but for the long ones (marked #[ignore]) and those of the
-                      benches, whose peers take minutes to build; ARGS go to `cargo test` as they are.
-                      In front of them may stand
-                      --driver swiftshader, --driver lavapipe or --driver PATH.json: the tests that need an adapter,
-                        on that Vulkan driver alone; a test that finds another adapter fails. What is not here is
-                        fetched by root and in CI, a person is asked
-                      --all    every test, the long ones and those of the benches too
-                      --gpu    only the tests that need an adapter, on any, but for the long ones
-                      --short  a few of those
-                      --if-there  where the driver is not there and can't be fetched say so, and end well
+  test [--] [ARGS…]   find a GPU adapter (without one, install a software Vulkan driver), then run the tests of the
+                      workspace except the long ones (marked #[ignore]) and those of the benches, whose peers take
+                      minutes to build. ARGS are passed to `cargo test`. Options before them:
+                      --driver swiftshader, --driver lavapipe or --driver PATH.json: run the tests that need an
+                        adapter on that Vulkan driver alone; a test that finds another adapter fails. A missing driver
+                        is fetched by root and in CI; a person is asked
+                      --all    every test, with the long ones and those of the benches
+                      --gpu    only the tests that need an adapter, on any adapter, without the long ones
+                      --short  a few of these
+                      --if-there  if the driver is missing and cannot be fetched, say so and end with exit code 0
   ci                  formatting, lints, documentation, house, wasm, licences, spelling; each step timed
-  house [--list]      hold the sources against the rules of ARCHITECTURE.md: imports run downward, no circles of files,
+  house [--list]      check the sources against the rules of ARCHITECTURE.md: imports run downward, no circles of files,
                       each shader has a Rust file of its name; --list prints all imports between files
-  gpu-tests           name the tests that need an adapter
-  adapter             say which adapter the tests would find, and change nothing
+  gpu-tests           list the tests that need an adapter
+  adapter             print the adapter that the tests would find; changes nothing
 ";
 
 fn main() -> ExitCode {
@@ -63,12 +62,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// The package that needs a parser, and so is not this one.
+/// Runs the package `hullfield-house`, which needs a parser and is a package of its own.
 fn house(args: &[String]) -> Result<(), String> {
     let status = cargo().args(["run", "--quiet", "--package", "hullfield-house", "--"]).args(args).status();
     match status {
         Ok(status) if status.success() => Ok(()),
-        Ok(_) => Err("the house breaks its rules".to_owned()),
+        Ok(_) => Err("the sources break the rules of ARCHITECTURE.md".to_owned()),
         Err(error) => Err(format!("cargo: {error}")),
     }
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: the tests of the workspace, GPU ones included.
+//! `cargo xtask test`: the tests of the workspace, with those that need a GPU adapter.
 
 use std::collections::{BTreeSet, HashSet};
 use std::io::{BufRead, BufReader, Write};
@@ -9,8 +9,8 @@ use crate::gpu_tests::{self, GpuTest, Program};
 use crate::workspace::{cargo, is_set, root};
 use crate::{driver, install};
 
-/// The short selection: of each kind of kernel a test that takes seconds on a software driver, most of them the driver's to
-/// compile; two minutes in all with SwiftShader on two busy cores.
+/// The short selection: for each kind of kernel a test of a few seconds on a software driver, most of it shader compilation.
+/// They take two minutes with SwiftShader on two busy cores.
 const SHORT: [&str; 9] = [
     "gpu::tests::scan_equals_the_host",
     "gpu::tests::several_frames_in_flight_and_dropped_ones",
@@ -23,10 +23,10 @@ const SHORT: [&str; 9] = [
     "crowd::agents_follow_their_own_field_of_a_batch",
 ];
 
-/// What is off by default and has tests of its own.
+/// Features that are off by default and have tests.
 const FEATURES: &str = "hullfield-tests/serde,hullfield-tests/tracing";
 
-/// Tests of what is left out of a build without some features, by what builds them: `--all` runs them.
+/// Tests of builds without some features, by the arguments that build them. `--all` runs them.
 const REDUCED: [(&str, &[&str]); 3] = [
     (
         "-p hullfield-tests --features gpu --test engine",
@@ -42,75 +42,75 @@ const REDUCED: [(&str, &[&str]); 3] = [
     ),
 ];
 
-/// What `cargo xtask test` was asked for.
+/// The options of `cargo xtask test`.
 #[derive(Debug, Default, PartialEq)]
 struct Options {
     /// `--driver`: a name, or a manifest's path.
     driver: Option<String>,
-    tests: Tests,
-    /// `--if-there`: where the driver is not there, nothing runs and nothing failed.
+    selection: Selection,
+    /// `--if-there`: a missing driver is not a failure.
     if_there: bool,
-    /// `cargo test`'s own.
+    /// The arguments for `cargo test`.
     rest: Vec<String>,
 }
 
-/// The package whose tests run with `--all` alone: the peers that it is measured against take minutes to build.
-const PEERS: &str = "hullfield-bench";
+/// The package whose tests run only with `--all`: its dependencies take minutes to build.
+const BENCH_PACKAGE: &str = "hullfield-bench";
 
-/// Which tests run.
+/// The selection of tests.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
-enum Tests {
-    /// Every one but the long ones, which are marked `#[ignore]`, and those of [`PEERS`]; of seeded sweeps a part.
+enum Selection {
+    /// All but the long tests, which are marked `#[ignore]`, and those of [`BENCH_PACKAGE`]. Seeded sweeps run in part.
     #[default]
     Quick,
-    /// Every one, the sweeps in full: `HULLFIELD_LONG` is set.
+    /// All tests, with full sweeps: `HULLFIELD_LONG` is set.
     All,
-    /// Those that need an adapter, but for the long ones.
+    /// The tests that need an adapter, without the long ones.
     Gpu,
-    /// A few of those.
+    /// The tests of [`SHORT`].
     Short,
 }
 
 /// Runs the tests.
 ///
 /// # Errors
-/// Arguments that do not go together, no adapter and no way to get one, or a test that failed.
+/// Arguments that conflict, an adapter that is missing and cannot be installed, or a failed test.
 pub(crate) fn run(args: &[String]) -> Result<(), String> {
-    let options = options(args)?;
+    let options = parse(args)?;
     let driver = match &options.driver {
         None => {
             let found = install::ensure_adapter()?;
             eprintln!("xtask: GPU adapter: {found}");
             None
         }
-        Some(wanted) => match driver::find(wanted) {
+        Some(name) => match driver::find(name) {
             Ok(driver) => Some(driver),
             Err(message) if options.if_there => {
-                eprintln!("xtask: tests on {wanted}: SKIPPED, {message}");
+                eprintln!("xtask: tests on {name}: SKIPPED, {message}");
                 return Ok(());
             }
             Err(message) => return Err(message),
         },
     };
-    let selected = match options.tests {
-        Tests::Quick | Tests::All => Vec::new(),
-        Tests::Gpu => gpu_tests::all(root())?.into_iter().filter(|test| !test.is_long).collect(),
-        Tests::Short => short(gpu_tests::all(root())?)?,
+    let selected = match options.selection {
+        Selection::Quick | Selection::All => Vec::new(),
+        Selection::Gpu => gpu_tests::all(root())?.into_iter().filter(|test| !test.is_long).collect(),
+        Selection::Short => short(gpu_tests::all(root())?)?,
     };
     if let Some(driver) = &driver {
         eprintln!("xtask: Vulkan driver: {}", driver.manifest.display());
     }
-    // Whoever hands something to cargo has chosen already.
-    let is_whole = options.tests == Tests::All && options.rest.is_empty() && driver.is_none();
+    // Arguments for cargo are a selection of their own.
+    let is_whole = options.selection == Selection::All && options.rest.is_empty() && driver.is_none();
     let reduced: &[_] = if is_whole { &REDUCED } else { &[] };
     let mut runs = if selected.is_empty() {
-        cargo_args(options.tests, &options.rest)
+        cargo_args(options.selection, &options.rest)
     } else {
         vec![selecting_args(&selected, &options.rest)]
     };
     runs.extend(reduced.iter().map(|(build, names)| reduced_args(build, names)));
     let start = Instant::now();
-    let mut sum = Sum::default();
+    let mut totals = Totals::default();
     let mut seen: HashSet<String> = HashSet::new();
     let mut failed = None;
     for args in runs {
@@ -126,21 +126,21 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
         if let Some(driver) = &driver {
             driver.bind(&mut command);
         }
-        if options.tests == Tests::All {
+        if options.selection == Selection::All {
             command.env("HULLFIELD_LONG", "1");
         }
-        let status = read(command.args(&args), &mut sum, &mut seen)?;
+        let status = run_cargo(command.args(&args), &mut totals, &mut seen)?;
         if !status.success() {
-            // One failure should not hide the next.
+            // One failure must not hide the next.
             failed = Some(status);
         }
     }
-    // In CI the last lines are cargo's own.
+    // In CI cargo's own lines are last.
     if !is_set("CI") {
         let seconds = start.elapsed().as_secs_f64();
         eprintln!(
             "xtask: {} passed, {} failed, {} ignored in {seconds:.0} s",
-            sum.passed, sum.failed, sum.ignored
+            totals.passed, totals.failed, totals.ignored
         );
     }
     if let Some(status) = failed {
@@ -152,17 +152,21 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
     if missing.is_empty() {
         Ok(())
     } else {
-        Err(format!("found in the sources, but did not run: {}", missing.join(", ")))
+        Err(format!("found in the sources, but not run: {}", missing.join(", ")))
     }
 }
 
-/// Runs cargo, hands on what it prints, and notes what the test harness says.
-fn read(command: &mut Command, sum: &mut Sum, seen: &mut HashSet<String>) -> Result<ExitStatus, String> {
-    // Mesa says so on stderr, once a device, where it is not set.
+/// Runs cargo, passes its output on, and records the results of the test harness.
+fn run_cargo(
+    command: &mut Command,
+    totals: &mut Totals,
+    seen: &mut HashSet<String>,
+) -> Result<ExitStatus, String> {
+    // Without it Mesa prints a message for each device.
     if cfg!(target_os = "linux") && std::env::var_os("XDG_RUNTIME_DIR").is_none() {
         command.env("XDG_RUNTIME_DIR", std::env::temp_dir());
     }
-    // The first build of a clone: files for later builds would cost it a tenth.
+    // The first build of a clone is a tenth faster without files for incremental builds.
     if std::env::var_os("CARGO_INCREMENTAL").is_none() && !root().join("target/debug/incremental").exists() {
         command.env("CARGO_INCREMENTAL", "0");
     }
@@ -172,35 +176,35 @@ fn read(command: &mut Command, sum: &mut Sum, seen: &mut HashSet<String>) -> Res
         .spawn()
         .map_err(|error| format!("cargo could not be started: {error}"))?;
     if let Some(output) = child.stdout.take() {
-        // Bytes, not text: what the tests print goes through untouched.
+        // Bytes, not text: the tests' output is passed on unchanged.
         let mut output = BufReader::new(output);
         let mut line = Vec::new();
         let mut stdout = std::io::stdout().lock();
         while output.read_until(b'\n', &mut line).is_ok_and(|count| count > 0) {
             let _ = stdout.write_all(&line).and_then(|()| stdout.flush());
             let text = String::from_utf8_lossy(&line);
-            sum.count(&text);
+            totals.count(&text);
             seen.extend(test_name(&text).map(str::to_owned));
             line.clear();
         }
     }
-    child.wait().map_err(|error| format!("cargo was lost: {error}"))
+    child.wait().map_err(|error| format!("cargo could not be waited for: {error}"))
 }
 
-/// Takes the options in front from the arguments; what comes after is `cargo test`'s.
-fn options(args: &[String]) -> Result<Options, String> {
+/// Parses the options at the beginning; the rest is for `cargo test`.
+fn parse(args: &[String]) -> Result<Options, String> {
     let mut options = Options::default();
-    let mut chosen: Option<Tests> = None;
+    let mut chosen: Option<Selection> = None;
     let mut rest = args;
     while let [first, after @ ..] = rest {
         let (name, mut value) = match first.split_once('=') {
             Some((name, value)) => (name, Some(value.to_owned())),
             None => (first.as_str(), None),
         };
-        let tests = match name {
-            "--gpu" => Some(Tests::Gpu),
-            "--short" => Some(Tests::Short),
-            "--all" => Some(Tests::All),
+        let selection = match name {
+            "--gpu" => Some(Selection::Gpu),
+            "--short" => Some(Selection::Short),
+            "--all" => Some(Selection::All),
             "--driver" | "--if-there" => None,
             _ => break,
         };
@@ -219,24 +223,24 @@ fn options(args: &[String]) -> Result<Options, String> {
             return Err(format!("{name} takes no value, `{value}` given"));
         }
         options.if_there |= name == "--if-there";
-        if tests.is_some() && chosen.is_some_and(|chosen| Some(chosen) != tests) {
-            return Err("of --all, --gpu and --short only one can be used".into());
+        if selection.is_some() && chosen.is_some_and(|chosen| Some(chosen) != selection) {
+            return Err("only one of --all, --gpu and --short can be used".into());
         }
-        chosen = tests.or(chosen);
+        chosen = selection.or(chosen);
     }
     options.rest = rest.to_vec();
     if options.if_there && options.driver.is_none() {
-        return Err("--if-there goes with --driver".into());
+        return Err("--if-there needs --driver".into());
     }
-    // Whoever hands something to cargo has chosen already.
-    let default = if options.driver.is_some() && rest.is_empty() { Tests::Gpu } else { Tests::Quick };
-    options.tests = chosen.unwrap_or(default);
+    // Arguments for cargo select the tests themselves.
+    let default = if options.driver.is_some() && rest.is_empty() { Selection::Gpu } else { Selection::Quick };
+    options.selection = chosen.unwrap_or(default);
     let is_plain =
         rest.iter().all(|arg| ["--", "--release", "--nocapture", "--no-capture"].contains(&arg.as_str()));
-    if matches!(options.tests, Tests::Gpu | Tests::Short) && !is_plain {
+    if matches!(options.selection, Selection::Gpu | Selection::Short) && !is_plain {
         let given = rest.join(" ");
         return Err(format!(
-            "--gpu and --short choose the tests: beside them --release and --nocapture may be given, not `{given}`"
+            "--gpu and --short select the tests: they go with --release and --nocapture, not with `{given}`"
         ));
     }
     Ok(options)
@@ -247,7 +251,7 @@ fn short(mut all: Vec<GpuTest>) -> Result<Vec<GpuTest>, String> {
     for name in SHORT {
         if !all.iter().any(|test| test.name == name) {
             return Err(format!(
-                "the short selection names `{name}`, which is no test that needs an adapter"
+                "the short selection names `{name}`, which is not a test that needs an adapter"
             ));
         }
     }
@@ -255,14 +259,14 @@ fn short(mut all: Vec<GpuTest>) -> Result<Vec<GpuTest>, String> {
     Ok(all)
 }
 
-/// The name of a test of which the harness says how it went.
+/// The test that a line of the harness gives the result of.
 fn test_name(line: &str) -> Option<&str> {
     let name = line.strip_prefix("test ")?.split_once(" ... ")?.0;
     Some(name.strip_suffix(" - should panic").unwrap_or(name))
 }
 
-/// Runs tests by their names. Of the whole workspace, as all tests are run: other packages would let cargo build others of
-/// their dependencies' features, and all of them again.
+/// Cargo's arguments to run tests by name. They select the whole workspace, as for all tests: with fewer packages cargo would
+/// choose other features of dependencies, and build everything again.
 fn selecting_args(tests: &[GpuTest], rest: &[String]) -> Vec<String> {
     let mut args: Vec<String> =
         ["test", "--workspace", "--features", FEATURES, "--no-fail-fast"].map(String::from).to_vec();
@@ -281,59 +285,59 @@ fn selecting_args(tests: &[GpuTest], rest: &[String]) -> Vec<String> {
     args
 }
 
-/// Runs tests by their names, in a build with no other features than those that are named.
+/// Runs tests by their names, in a build with only the named features.
 fn reduced_args(build: &str, names: &[&str]) -> Vec<String> {
     let words = ["test", "--no-default-features"].into_iter().chain(build.split(' '));
     words.chain(["--", "--exact"]).chain(names.iter().copied()).map(String::from).collect()
 }
 
-/// What cargo is asked, one run after another.
-fn cargo_args(tests: Tests, args: &[String]) -> Vec<Vec<String>> {
+/// Cargo's arguments for each run.
+fn cargo_args(selection: Selection, args: &[String]) -> Vec<Vec<String>> {
     let args = args.strip_prefix(&["--".to_string()]).unwrap_or(args);
     let cut = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
-    let (of_cargo, of_harness) = args.split_at(cut);
+    let (cargo_part, harness_part) = args.split_at(cut);
     let names_packages =
-        of_cargo.iter().any(|arg| arg == "-p" || arg == "--package" || arg.starts_with("--package="));
+        cargo_part.iter().any(|arg| arg == "-p" || arg == "--package" || arg.starts_with("--package="));
     let mut all = vec!["test".to_string()];
     if !names_packages {
         all.extend(["--workspace", "--features", FEATURES].map(String::from));
-        if tests != Tests::All {
-            all.extend(["--exclude".into(), PEERS.into()]);
+        if selection != Selection::All {
+            all.extend(["--exclude".into(), BENCH_PACKAGE.into()]);
         }
     }
-    // One failure should not hide the next.
-    if !of_cargo.iter().any(|arg| arg == "--no-fail-fast") {
+    // One failure must not hide the next.
+    if !cargo_part.iter().any(|arg| arg == "--no-fail-fast") {
         all.push("--no-fail-fast".into());
     }
-    let mut harness: Vec<String> = of_harness.to_vec();
-    if tests == Tests::All {
+    let mut harness: Vec<String> = harness_part.to_vec();
+    if selection == Selection::All {
         if harness.is_empty() {
             harness.push("--".into());
         }
         harness.insert(1, "--include-ignored".into());
     }
-    // Without more words cargo builds the examples too, which no test runs; told what to build it leaves out those in the
-    // documentation.
-    let targets: &[&[&str]] = match tests {
-        Tests::Quick if args.is_empty() => &[&["--lib", "--bins", "--tests"], &["--doc"]],
+    // By default cargo also builds the examples, which no test runs. With targets named, it leaves out the tests in the
+    // documentation, so these are a run of their own.
+    let targets: &[&[&str]] = match selection {
+        Selection::Quick if args.is_empty() => &[&["--lib", "--bins", "--tests"], &["--doc"]],
         _ => &[&[]],
     };
     let run = |targets: &&[&str]| {
         let targets = targets.iter().map(|&target| target.to_owned());
-        all.iter().cloned().chain(targets).chain(of_cargo.iter().cloned()).chain(harness.clone()).collect()
+        all.iter().cloned().chain(targets).chain(cargo_part.iter().cloned()).chain(harness.clone()).collect()
     };
     targets.iter().map(run).collect()
 }
 
 /// Totals of the `test result:` lines.
 #[derive(Debug, Default, PartialEq)]
-struct Sum {
+struct Totals {
     passed: u64,
     failed: u64,
     ignored: u64,
 }
 
-impl Sum {
+impl Totals {
     fn count(&mut self, line: &str) {
         if !line.starts_with("test result:") {
             return;
@@ -360,55 +364,55 @@ mod tests {
     }
 
     #[test]
-    fn arguments_go_through_as_they_are() {
-        let of = |tests: Tests, args: &[&str]| -> Vec<String> {
-            cargo_args(tests, &strings(args)).iter().map(|run| run.join(" ")).collect()
+    fn arguments_are_passed_to_cargo() {
+        let runs = |selection: Selection, args: &[&str]| -> Vec<String> {
+            cargo_args(selection, &strings(args)).iter().map(|run| run.join(" ")).collect()
         };
         let all = "test --workspace --features hullfield-tests/serde,hullfield-tests/tracing";
         let quick = format!("{all} --exclude hullfield-bench --no-fail-fast");
         assert_eq!(
-            of(Tests::Quick, &[]),
+            runs(Selection::Quick, &[]),
             [format!("{quick} --lib --bins --tests"), format!("{quick} --doc")]
         );
         assert_eq!(
-            of(Tests::Quick, &["--", "gjk", "--", "--nocapture"]),
+            runs(Selection::Quick, &["--", "gjk", "--", "--nocapture"]),
             [format!("{quick} gjk -- --nocapture")]
         );
-        assert_eq!(of(Tests::Quick, &["--", "--", "-p"]), [format!("{quick} -- -p")]);
+        assert_eq!(runs(Selection::Quick, &["--", "--", "-p"]), [format!("{quick} -- -p")]);
         let named = ["-p", "hullfield", "--no-fail-fast"];
-        assert_eq!(of(Tests::Quick, &named), ["test -p hullfield --no-fail-fast"]);
-        assert_eq!(of(Tests::All, &[]), [format!("{all} --no-fail-fast -- --include-ignored")]);
+        assert_eq!(runs(Selection::Quick, &named), ["test -p hullfield --no-fail-fast"]);
+        assert_eq!(runs(Selection::All, &[]), [format!("{all} --no-fail-fast -- --include-ignored")]);
         assert_eq!(
-            of(Tests::All, &["-p", "hullfield", "--", "--nocapture"]),
+            runs(Selection::All, &["-p", "hullfield", "--", "--nocapture"]),
             ["test --no-fail-fast -p hullfield -- --include-ignored --nocapture"]
         );
     }
 
     #[test]
-    fn a_driver_is_taken_from_the_arguments_in_front() {
-        let of = |args: &[&str]| options(&strings(args));
-        assert_eq!(of(&["-p", "hullfield"]).unwrap().rest, strings(&["-p", "hullfield"]));
-        let found = of(&["--driver", "swiftshader"]).unwrap();
-        assert_eq!((found.driver.as_deref(), found.tests), (Some("swiftshader"), Tests::Gpu));
-        let found = of(&["--driver=lavapipe", "--short", "--if-there"]).unwrap();
-        assert_eq!((found.driver.as_deref(), found.tests), (Some("lavapipe"), Tests::Short));
+    fn options_are_parsed_up_to_the_first_argument_for_cargo() {
+        let parsed = |args: &[&str]| parse(&strings(args));
+        assert_eq!(parsed(&["-p", "hullfield"]).unwrap().rest, strings(&["-p", "hullfield"]));
+        let found = parsed(&["--driver", "swiftshader"]).unwrap();
+        assert_eq!((found.driver.as_deref(), found.selection), (Some("swiftshader"), Selection::Gpu));
+        let found = parsed(&["--driver=lavapipe", "--short", "--if-there"]).unwrap();
+        assert_eq!((found.driver.as_deref(), found.selection), (Some("lavapipe"), Selection::Short));
         assert!(found.if_there);
-        // What is named to cargo is chosen.
-        let found = of(&["--driver", "lavapipe", "--", "--test", "flow"]).unwrap();
-        assert_eq!((found.tests, found.rest), (Tests::Quick, strings(&["--", "--test", "flow"])));
-        // Past the first of cargo's own nothing is ours.
-        assert_eq!(of(&["-p", "xtask", "--short"]).unwrap().rest.len(), 3);
-        assert_eq!(of(&["--gpu", "--release"]).unwrap().tests, Tests::Gpu);
-        assert_eq!(of(&[]).unwrap().tests, Tests::Quick);
-        assert_eq!(of(&["--driver", "lavapipe", "--all"]).unwrap().tests, Tests::All);
+        // Arguments for cargo select the tests.
+        let found = parsed(&["--driver", "lavapipe", "--", "--test", "flow"]).unwrap();
+        assert_eq!((found.selection, found.rest), (Selection::Quick, strings(&["--", "--test", "flow"])));
+        // After the first argument for cargo, all are for cargo.
+        assert_eq!(parsed(&["-p", "xtask", "--short"]).unwrap().rest.len(), 3);
+        assert_eq!(parsed(&["--gpu", "--release"]).unwrap().selection, Selection::Gpu);
+        assert_eq!(parsed(&[]).unwrap().selection, Selection::Quick);
+        assert_eq!(parsed(&["--driver", "lavapipe", "--all"]).unwrap().selection, Selection::All);
         for (args, part) in [
             (&["--driver"][..], "needs a name"),
-            (&["--if-there"], "goes with --driver"),
+            (&["--if-there"], "needs --driver"),
             (&["--short", "--gpu"], "only one"),
             (&["--short=1"], "takes no value"),
             (&["--gpu", "--test", "flow"], "--test flow"),
         ] {
-            let message = of(args).unwrap_err();
+            let message = parsed(args).unwrap_err();
             assert!(message.contains(part), "{args:?}: {message}");
         }
     }
@@ -426,18 +430,18 @@ mod tests {
     }
 
     #[test]
-    fn names_are_read_from_what_the_harness_says() {
+    fn test_names_are_read_from_the_harness() {
         assert_eq!(test_name("test gpu::tests::a ... ok\n"), Some("gpu::tests::a"));
         assert_eq!(test_name("test b - should panic ... ok\n"), Some("b"));
         assert_eq!(test_name("test result: ok. 1 passed\n"), None);
     }
 
     #[test]
-    fn tests_of_a_reduced_build_are_asked_for_by_their_names() {
+    fn tests_of_a_reduced_build_are_selected_by_their_names() {
         let (build, names) = REDUCED[0];
         let wanted = "test --no-default-features -p hullfield-tests --features gpu --test engine -- --exact";
         assert_eq!(reduced_args(build, names).join(" "), format!("{wanted} {}", names[0]));
-        // A test that is renamed must be renamed there too.
+        // A renamed test must be renamed there too.
         for name in REDUCED.iter().flat_map(|(_, names)| names.iter()) {
             let (module, test) = name.split_once("::").unwrap();
             let file = ["tests/engine", "cli/tests/program"]
@@ -449,19 +453,19 @@ mod tests {
         }
     }
 
-    /// A test that is renamed must be renamed in the short selection too.
+    /// A renamed test must be renamed in the short selection too.
     #[test]
-    fn the_short_selection_exists() {
+    fn every_test_of_the_short_selection_exists() {
         let all = gpu_tests::all(root()).unwrap();
         assert_eq!(short(all).unwrap().len(), SHORT.len());
     }
 
     #[test]
-    fn results_add_up() {
-        let mut sum = Sum::default();
-        sum.count("test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 3 filtered out; finished in 0.10s\n");
-        sum.count("test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1s\n");
-        sum.count("something about 5 passed\n");
-        assert_eq!(sum, Sum { passed: 13, failed: 2, ignored: 1 });
+    fn results_are_summed() {
+        let mut totals = Totals::default();
+        totals.count("test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 3 filtered out; finished in 0.10s\n");
+        totals.count("test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1s\n");
+        totals.count("something about 5 passed\n");
+        assert_eq!(totals, Totals { passed: 13, failed: 2, ignored: 1 });
     }
 }

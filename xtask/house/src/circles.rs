@@ -1,14 +1,14 @@
-//! Circles of files that import one another.
+//! Circles of imports between files.
 
 use crate::imports::{File, Package};
 
-/// The circles of a package, a line each: its files, and what ties them.
+/// The circles of a package, each with its imports.
 pub(crate) fn find(package: &Package) -> Vec<String> {
-    let mut beyond = vec![Vec::new(); package.len()];
+    let mut imported = vec![Vec::new(); package.len()];
     for import in package.imports() {
-        beyond[import.from].push(import.to);
+        imported[import.from].push(import.to);
     }
-    let circle_of = strong(&beyond);
+    let circle_of = components(&imported);
     let mut circles: Vec<Vec<File>> = vec![Vec::new(); package.len()];
     for (file, &circle) in circle_of.iter().enumerate() {
         circles[circle].push(file);
@@ -17,9 +17,9 @@ pub(crate) fn find(package: &Package) -> Vec<String> {
     circles
         .iter()
         .map(|files| {
-            let ties =
+            let imports =
                 package.imports().filter(|import| files.contains(&import.from) && files.contains(&import.to));
-            let ties = ties.map(|import| {
+            let imports = imports.map(|import| {
                 format!(
                     "\n    {} -> {}: {}",
                     package.name(import.from),
@@ -27,15 +27,15 @@ pub(crate) fn find(package: &Package) -> Vec<String> {
                     import.names()
                 )
             });
-            format!("a circle of {} files:{}", files.len(), ties.collect::<String>())
+            format!("a circle of {} files:{}", files.len(), imports.collect::<String>())
         })
         .collect()
 }
 
-/// Which strongly connected component each node is in (Tarjan 1972), the components numbered by one of their nodes.
-fn strong(beyond: &[Vec<usize>]) -> Vec<usize> {
+/// The strongly connected component of each node (Tarjan 1972). A component's number is one of its nodes.
+fn components(edges: &[Vec<usize>]) -> Vec<usize> {
     const UNSEEN: usize = usize::MAX;
-    let count = beyond.len();
+    let count = edges.len();
     let mut order = vec![UNSEEN; count];
     let mut low = vec![UNSEEN; count];
     let mut component = vec![UNSEEN; count];
@@ -45,7 +45,7 @@ fn strong(beyond: &[Vec<usize>]) -> Vec<usize> {
         if order[root] != UNSEEN {
             continue;
         }
-        // A node and how many of its edges were followed.
+        // A node and the number of its edges that were followed.
         let mut stack = vec![(root, 0)];
         while let Some((node, edge)) = stack.pop() {
             if edge == 0 {
@@ -54,7 +54,7 @@ fn strong(beyond: &[Vec<usize>]) -> Vec<usize> {
                 next += 1;
                 open.push(node);
             }
-            if let Some(&to) = beyond[node].get(edge) {
+            if let Some(&to) = edges[node].get(edge) {
                 stack.push((node, edge + 1));
                 if order[to] == UNSEEN {
                     stack.push((to, 0));
@@ -81,12 +81,12 @@ fn strong(beyond: &[Vec<usize>]) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::strong;
+    use super::components;
 
     #[test]
-    fn components_are_those_that_reach_one_another() {
+    fn nodes_that_reach_each_other_are_a_component() {
         // 0 -> 1 -> 2 -> 0, 2 -> 3 -> 4 -> 3, 5 alone.
-        let found = strong(&[vec![1], vec![2], vec![0, 3], vec![4], vec![3], vec![]]);
+        let found = components(&[vec![1], vec![2], vec![0, 3], vec![4], vec![3], vec![]]);
         assert!(found[0] == found[1] && found[1] == found[2]);
         assert!(found[3] == found[4] && found[3] != found[0]);
         assert!(found[5] != found[0] && found[5] != found[3]);

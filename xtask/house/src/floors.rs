@@ -1,9 +1,9 @@
-//! The floors of the library, and what may be imported from where.
+//! The floors of the library, and the rule that imports run downward.
 
 use crate::imports::Package;
 
-/// From the ground up; the rooms of a floor do not know one another. A room is a file or a folder of `src`; of two that hold a
-/// file the longer name counts.
+/// The floors from the bottom up. Modules of a floor do not import each other. A module is a file or a folder of `src`; if two
+/// contain a file, the longer name counts.
 const FLOORS: [&[&str]; 9] = [
     &["batch", "cell", "wire"],
     &["error"],
@@ -16,8 +16,8 @@ const FLOORS: [&[&str]; 9] = [
     &["lib"],
 ];
 
-/// The floors inside a room, from the ground up; only files of the room are held against them.
-const INSIDE: [(&str, &[&[&str]]); 5] = [
+/// The floors inside a module, from the bottom up. They are for the files of that module only.
+const INNER_FLOORS: [(&str, &[&[&str]]); 5] = [
     (
         "collide",
         &[
@@ -55,67 +55,70 @@ const INSIDE: [(&str, &[&[&str]]); 5] = [
     ),
 ];
 
-/// Crates that only some rooms may name.
-const KEPT: [(&str, &[&str]); 3] = [
+/// Crates that only some modules may use.
+const RESTRICTED: [(&str, &[&str]); 3] = [
     ("wgpu", &["gpu", "engine", "pending", "error", "collide", "flow", "lib"]),
     ("rayon", &["parallel"]),
-    // What holds data that callers keep; never what works on it.
+    // Modules of data that callers store, not those of algorithms.
     ("serde", &["account", "batch", "cell", "engine", "collide", "flow", "navigate", "wire"]),
 ];
 
-/// What breaks the rule that imports run downward, a line each.
+/// The violations of the rule, a line each.
 pub(crate) fn check(package: &Package) -> Vec<String> {
-    let rooms: Vec<Option<(usize, &str)>> =
-        (0..package.len()).map(|file| room(package.name(file), &FLOORS)).collect();
-    let mut faults = Vec::new();
-    for (file, room) in rooms.iter().enumerate() {
-        if room.is_none() {
-            faults.push(format!("{}: stands on no floor", package.name(file)));
+    let modules: Vec<Option<(usize, &str)>> =
+        (0..package.len()).map(|file| module(package.name(file), &FLOORS)).collect();
+    let mut violations = Vec::new();
+    for (file, module) in modules.iter().enumerate() {
+        if module.is_none() {
+            violations.push(format!("{}: is on no floor", package.name(file)));
         }
     }
-    check_imports(package, &rooms, &mut faults);
-    for (outer, floors) in INSIDE {
-        let rooms: Vec<Option<(usize, &str)>> = (0..package.len())
-            .map(|file| room(package.name(file), &[&[outer]]).and(room(package.name(file), floors)))
+    check_imports(package, &modules, &mut violations);
+    for (outer, floors) in INNER_FLOORS {
+        let modules: Vec<Option<(usize, &str)>> = (0..package.len())
+            .map(|file| module(package.name(file), &[&[outer]]).and(module(package.name(file), floors)))
             .collect();
-        check_imports(package, &rooms, &mut faults);
+        check_imports(package, &modules, &mut violations);
     }
     for (file, name) in package.through_root() {
         let file = package.name(file);
-        faults.push(format!("{file}: takes {name} through the crate's root; name the file that defines it"));
+        violations
+            .push(format!("{file}: imports {name} through the crate's root; name the file that defines it"));
     }
     for (file, name) in package.externals() {
-        let Some((_, room)) = rooms[file] else { continue };
-        if KEPT.iter().any(|(kept, rooms)| *kept == name && !rooms.contains(&room)) {
-            faults.push(format!("{}: names the crate {name}", package.name(file)));
+        let Some((_, module)) = modules[file] else { continue };
+        if RESTRICTED.iter().any(|(restricted, modules)| *restricted == name && !modules.contains(&module)) {
+            violations.push(format!("{}: uses the crate {name}", package.name(file)));
         }
     }
-    faults
+    violations
 }
 
-/// The imports that run upward or to the room beside; files without a room are left out.
-fn check_imports(package: &Package, rooms: &[Option<(usize, &str)>], faults: &mut Vec<String>) {
+/// Adds the imports that run upward or within a floor. Files without a module are skipped.
+fn check_imports(package: &Package, modules: &[Option<(usize, &str)>], violations: &mut Vec<String>) {
     for import in package.imports() {
-        let (Some(from), Some(to)) = (rooms[import.from], rooms[import.to]) else { continue };
+        let (Some(from), Some(to)) = (modules[import.from], modules[import.to]) else { continue };
         let what = if from.1 == to.1 || from.0 > to.0 {
             continue;
         } else if from.0 == to.0 {
-            "the room beside it"
+            "its own floor"
         } else {
             "upward"
         };
         let (names, from, to) = (import.names(), package.name(import.from), package.name(import.to));
-        faults.push(format!("{from}: imports from {what}: {names} of {to}"));
+        violations.push(format!("{from}: imports from {what}: {names} of {to}"));
     }
 }
 
-/// The floor and the room of a file of `src`.
-fn room<'a>(file: &str, floors: &[&[&'a str]]) -> Option<(usize, &'a str)> {
+/// The floor and the module of a file of `src`.
+fn module<'a>(file: &str, floors: &[&[&'a str]]) -> Option<(usize, &'a str)> {
     let path = file.strip_prefix("src/")?.strip_suffix(".rs")?;
     let path = path.strip_suffix("/mod").unwrap_or(path);
     let holds =
-        |room: &str| path.strip_prefix(room).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    let all =
-        floors.iter().enumerate().flat_map(|(floor, rooms)| rooms.iter().map(move |&room| (floor, room)));
-    all.filter(|(_, room)| holds(room)).max_by_key(|(_, room)| room.len())
+        |module: &str| path.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let all = floors
+        .iter()
+        .enumerate()
+        .flat_map(|(floor, modules)| modules.iter().map(move |&module| (floor, module)));
+    all.filter(|(_, module)| holds(module)).max_by_key(|(_, module)| module.len())
 }

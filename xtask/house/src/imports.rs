@@ -1,8 +1,8 @@
-//! Which file of a crate imports from which, read from the sources.
+//! The imports between the files of a crate, read from the sources.
 //!
-//! A path is resolved to the file that *defines* what it names, through modules and re-exports. `mod` lines, re-exports as such,
-//! `#[cfg(test)]` and comments import nothing; what attributes derive, and what they tell serde to call, does count. Methods are
-//! not seen: whoever calls one has imported a type or a trait already.
+//! A path is resolved to the file that *defines* its item, through modules and re-exports. `mod` lines, re-exports, code under
+//! `#[cfg(test)]` and comments are not imports. Derived traits, and the functions that attributes name to serde, are imports.
+//! Method calls are not read: their caller has imported a type or a trait already.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 
-/// A file of a package, by its place in the list.
+/// A file of a package, as an index.
 pub(crate) type File = usize;
 
-/// A module, by its place in the list; 0 is the root.
+/// A module, as an index; 0 is the root.
 type Module = usize;
 
-/// What one file takes from another.
+/// The imports of one file from another.
 #[derive(Debug)]
 pub(crate) struct Import {
     pub(crate) from: File,
@@ -25,7 +25,7 @@ pub(crate) struct Import {
 }
 
 impl Import {
-    /// What is imported, with commas between.
+    /// The imported names, separated by commas.
     pub(crate) fn names(&self) -> String {
         self.names.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
     }
@@ -50,18 +50,18 @@ struct Scope {
     globs: Vec<Vec<String>>,
 }
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Debug, Clone)]
 enum Entity {
     Module(Module),
     Item(File),
-    /// A `use`: the path that it names.
+    /// A `use`, with its path.
     Use(Vec<String>),
 }
 
-/// What a path leads to.
+/// The target of a path.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Found {
+enum Target {
     Module(Module),
     Item(File),
 }
@@ -70,7 +70,7 @@ impl Package {
     /// Reads the crate whose root file is `entry`, relative to `root`.
     ///
     /// # Errors
-    /// A file that can't be read or parsed.
+    /// A file that cannot be read or parsed.
     pub(crate) fn read(root: &Path, entry: &str) -> Result<Self, String> {
         let mut package = Self::default();
         let mut parsed = Vec::new();
@@ -86,17 +86,17 @@ impl Package {
         self.imports.iter().map(|(&(from, to), names)| Import { from, to, names: names.clone() })
     }
 
-    /// Which files use which other crates.
+    /// The other crates that each file uses.
     pub(crate) fn externals(&self) -> impl Iterator<Item = (File, &str)> {
         self.externals.iter().map(|(file, name)| (*file, name.as_str()))
     }
 
-    /// What files take through a re-export of the crate's root.
+    /// The names that files import through a re-export of the crate's root.
     pub(crate) fn through_root(&self) -> impl Iterator<Item = (File, &str)> {
         self.through_root.iter().map(|(file, name)| (*file, name.as_str()))
     }
 
-    /// How many files there are.
+    /// The number of files.
     pub(crate) fn len(&self) -> usize {
         self.files.len()
     }
@@ -123,9 +123,9 @@ impl Package {
         self.files.push(path.to_string_lossy().replace('\\', "/"));
         let module = self.scope(file, parent);
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let is_face = parent.is_none() || stem == "mod";
+        let is_folder_root = parent.is_none() || stem == "mod";
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-        let children = if is_face { folder } else { folder.join(stem) };
+        let children = if is_folder_root { folder } else { folder.join(stem) };
         self.read_items(root, &children, module, syntax.items, parsed)?;
         Ok(module)
     }
@@ -146,7 +146,7 @@ impl Package {
             match item {
                 syn::Item::Mod(inner) => {
                     let name = inner.ident.to_string();
-                    let stated = stated_path(&inner.attrs);
+                    let stated = path_attribute(&inner.attrs);
                     let child = match inner.content {
                         Some((_, items)) => {
                             let file = self.modules[module].file;
@@ -157,7 +157,7 @@ impl Package {
                         None => {
                             let file = Path::new(self.name(self.modules[module].file));
                             let path = match stated {
-                                Some(stated) => resolved(&file.with_file_name(stated)),
+                                Some(stated) => without_parents(&file.with_file_name(stated)),
                                 None => child_file(root, children, &name)?,
                             };
                             self.read_file(root, &path, Some(module), parsed)?
@@ -198,9 +198,9 @@ impl Package {
         self.modules[module].names.entry(name).or_default().push(entity);
     }
 
-    /// What a path means in a module; none where it leads out of the crate or to a local name.
-    fn resolve(&self, module: Module, path: &[String], depth: usize) -> Option<Found> {
-        // Globs of modules that glob one another.
+    /// The target of a path in a module; none for another crate or a local name.
+    fn resolve(&self, module: Module, path: &[String], depth: usize) -> Option<Target> {
+        // Modules may import each other by globs.
         if depth > 16 {
             return None;
         }
@@ -220,30 +220,30 @@ impl Package {
             at = self.modules[at].parent?;
             rest = &rest[1..];
         }
-        Some(Found::Module(at))
+        Some(Target::Module(at))
     }
 
-    /// The same of a path that begins with a name of the module.
-    fn lookup(&self, module: Module, path: &[String], depth: usize) -> Option<Found> {
+    /// The target of a path that begins with a name of the module.
+    fn lookup(&self, module: Module, path: &[String], depth: usize) -> Option<Target> {
         let scope = &self.modules[module];
         let rest = &path[1..];
         let mut fallback = None;
         for entity in scope.names.get(&path[0]).into_iter().flatten() {
             let found = match entity {
-                Entity::Module(child) => Some(Found::Module(*child)),
-                Entity::Item(file) => Some(Found::Item(*file)),
-                // `use wgpu;` and the like name themselves.
+                Entity::Module(child) => Some(Target::Module(*child)),
+                Entity::Item(file) => Some(Target::Item(*file)),
+                // `use wgpu;` refers to itself.
                 Entity::Use(target) if target[..] == path[..1] => None,
                 Entity::Use(target) => self.resolve(module, target, depth + 1),
             };
             match found {
-                Some(Found::Module(child)) if !rest.is_empty() => {
+                Some(Target::Module(child)) if !rest.is_empty() => {
                     if let Some(found) = self.lookup(child, rest, depth + 1) {
                         return Some(found);
                     }
                 }
-                // A variant, an associated item: where its type is.
-                Some(found @ Found::Item(_)) => return Some(found),
+                // A variant or an associated item is in the file of its type.
+                Some(found @ Target::Item(_)) => return Some(found),
                 Some(found) => fallback = Some(found),
                 None => {}
             }
@@ -252,13 +252,13 @@ impl Package {
             return fallback;
         }
         scope.globs.iter().find_map(|glob| match self.resolve(module, glob, depth + 1)? {
-            Found::Module(from) if from != module => self.lookup(from, path, depth + 1),
+            Target::Module(from) if from != module => self.lookup(from, path, depth + 1),
             _ => None,
         })
     }
 
-    /// Notes what a path in a module takes from where.
-    fn note(&mut self, module: Module, path: &[String]) {
+    /// Records the import of a path in a module.
+    fn record(&mut self, module: Module, path: &[String]) {
         let from = self.modules[module].file;
         if let [first, second, ..] = path
             && first == "crate"
@@ -270,9 +270,9 @@ impl Package {
             self.through_root.insert((from, second.clone()));
         }
         match self.resolve(module, path, 0) {
-            // A module as such: what is taken from it, its paths say.
-            Some(Found::Module(_)) => {}
-            Some(Found::Item(to)) => {
+            // A module itself is no import; the paths through it are.
+            Some(Target::Module(_)) => {}
+            Some(Target::Item(to)) => {
                 if from != to {
                     let name = path.last().cloned().unwrap_or_default();
                     self.imports.entry((from, to)).or_default().insert(name);
@@ -290,7 +290,7 @@ impl Package {
     }
 }
 
-/// Looks at the paths of a module.
+/// Records the paths of a module.
 struct Reader<'a> {
     package: &'a mut Package,
     module: Module,
@@ -299,43 +299,43 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn read(&mut self, items: &[syn::Item]) {
         for item in items {
-            // A re-export takes nothing; who names what it hands on does.
+            // A re-export is not an import; its users import.
             if let syn::Item::Use(item) = item
                 && !matches!(item.vis, syn::Visibility::Inherited)
             {
-                self.outside(&item.tree);
+                self.external_reexports(&item.tree);
                 continue;
             }
             self.visit_item(item);
         }
     }
 
-    /// What a re-export hands on of other crates.
-    fn outside(&mut self, tree: &syn::UseTree) {
+    /// Records the re-exports of other crates.
+    fn external_reexports(&mut self, tree: &syn::UseTree) {
         let mut leaves = Vec::new();
         flatten(tree, &mut Vec::new(), &mut leaves);
         for leaf in leaves {
             if self.package.resolve(self.module, &leaf.path, 0).is_none() {
-                self.package.note(self.module, &leaf.path);
+                self.package.record(self.module, &leaf.path);
             }
         }
     }
 
-    /// The paths that texts hold.
-    fn texts(&mut self, tokens: TokenStream) {
+    /// Records the paths in string literals.
+    fn literals(&mut self, tokens: TokenStream) {
         for token in tokens {
             match token {
-                TokenTree::Group(group) => self.texts(group.stream()),
+                TokenTree::Group(group) => self.literals(group.stream()),
                 TokenTree::Literal(literal) => {
                     let text = syn::parse_str::<syn::LitStr>(&literal.to_string());
                     let Ok(path) = text.and_then(|text| text.parse::<syn::Path>()) else { continue };
                     let mut names: Vec<String> =
                         path.segments.iter().map(|segment| segment.ident.to_string()).collect();
-                    // Of a module serde calls this and its like.
-                    if let Some(Found::Module(_)) = self.package.resolve(self.module, &names, 0) {
+                    // Of a module serde calls `serialize` and similar functions.
+                    if let Some(Target::Module(_)) = self.package.resolve(self.module, &names, 0) {
                         names.push("serialize".to_owned());
                     }
-                    self.package.note(self.module, &names);
+                    self.package.record(self.module, &names);
                 }
                 _ => {}
             }
@@ -349,7 +349,7 @@ impl Reader<'_> {
             match token {
                 TokenTree::Ident(ident) => {
                     if colons != 2 && !path.is_empty() {
-                        self.package.note(self.module, &path);
+                        self.package.record(self.module, &path);
                         path.clear();
                     }
                     path.push(ident.to_string());
@@ -358,7 +358,7 @@ impl Reader<'_> {
                 TokenTree::Punct(punct) if punct.as_char() == ':' && !path.is_empty() => colons += 1,
                 other => {
                     if !path.is_empty() {
-                        self.package.note(self.module, &path);
+                        self.package.record(self.module, &path);
                         path.clear();
                     }
                     colons = 0;
@@ -369,7 +369,7 @@ impl Reader<'_> {
             }
         }
         if !path.is_empty() {
-            self.package.note(self.module, &path);
+            self.package.record(self.module, &path);
         }
     }
 }
@@ -378,7 +378,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     fn visit_path(&mut self, path: &'ast syn::Path) {
         let names: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         if path.leading_colon.is_none() {
-            self.package.note(self.module, &names);
+            self.package.record(self.module, &names);
         }
         visit::visit_path(self, path);
     }
@@ -387,7 +387,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         let mut leaves = Vec::new();
         flatten(&item.tree, &mut Vec::new(), &mut leaves);
         for leaf in leaves {
-            self.package.note(self.module, &leaf.path);
+            self.package.record(self.module, &leaf.path);
         }
     }
 
@@ -408,13 +408,13 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         }
     }
 
-    /// What is derived comes from other crates, and serde is told by texts what to call.
+    /// Derived traits are from other crates, and attributes of serde name functions in string literals.
     fn visit_attribute(&mut self, attribute: &'ast syn::Attribute) {
         if let syn::Meta::List(list) = &attribute.meta
             && ["derive", "cfg_attr", "serde"].iter().any(|name| list.path.is_ident(name))
         {
             self.tokens(list.tokens.clone());
-            self.texts(list.tokens.clone());
+            self.literals(list.tokens.clone());
         }
     }
 
@@ -424,7 +424,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
 /// One name of a `use`, or a glob.
 struct Leaf {
     path: Vec<String>,
-    /// What it is called here; none for a glob.
+    /// The name in this module; none for a glob.
     name: Option<String>,
 }
 
@@ -446,7 +446,7 @@ fn flatten(tree: &syn::UseTree, path: &mut Vec<String>, leaves: &mut Vec<Leaf>) 
     }
 }
 
-/// A name at the end of a path; `self` there is the module itself.
+/// Adds the name at the end of a path; `self` is the module itself.
 fn leaf(ident: &proc_macro2::Ident, name: String, path: &[String], leaves: &mut Vec<Leaf>) {
     let mut whole = path.to_vec();
     if ident == "self" && !path.is_empty() {
@@ -464,8 +464,8 @@ fn child_file(root: &Path, folder: &Path, name: &str) -> Result<PathBuf, String>
     found.cloned().ok_or_else(|| format!("{}: no such file, nor {}", both[0].display(), both[1].display()))
 }
 
-/// What `#[path = "…"]` says.
-fn stated_path(attributes: &[syn::Attribute]) -> Option<String> {
+/// The path of a `#[path = "…"]` attribute.
+fn path_attribute(attributes: &[syn::Attribute]) -> Option<String> {
     attributes.iter().find_map(|attribute| match &attribute.meta {
         syn::Meta::NameValue(syn::MetaNameValue {
             path,
@@ -476,8 +476,8 @@ fn stated_path(attributes: &[syn::Attribute]) -> Option<String> {
     })
 }
 
-/// A path without `..`.
-fn resolved(path: &Path) -> PathBuf {
+/// The path without `..`.
+fn without_parents(path: &Path) -> PathBuf {
     let mut whole = PathBuf::new();
     for part in path.components() {
         if part == std::path::Component::ParentDir {
@@ -489,7 +489,7 @@ fn resolved(path: &Path) -> PathBuf {
     whole
 }
 
-/// Whether attributes say `#[cfg(test)]`, or a combination with `test`.
+/// Whether there is an attribute `#[cfg(test)]`, or `#[cfg(all(test, …))]`.
 fn is_test(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("cfg")

@@ -1,7 +1,7 @@
-//! Holds the sources against the rules of ARCHITECTURE.md: imports run downward, there are no circles of files, and each shader
-//! has a Rust file of its name.
+//! Checks the sources against the rules of ARCHITECTURE.md: imports run downward, there are no circles of files, and each
+//! shader has a Rust file of its name.
 //!
-//! A package of its own, because `xtask` has no dependencies and this needs a parser.
+//! It is a package of its own, because it needs a parser and `xtask` has no dependencies.
 
 mod circles;
 mod floors;
@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use imports::Package;
 
-/// The crates whose files are held against the rules, by their root files.
+/// The root files of the crates that are checked.
 const ROOTS: [&str; 6] = [
     "src/lib.rs",
     "cli/src/main.rs",
@@ -32,15 +32,15 @@ usage: cargo xtask house [--list] [--root DIR]
 
 fn main() -> ExitCode {
     match run(std::env::args().skip(1)) {
-        Ok(faults) if faults.is_empty() => {
-            println!("house: imports run downward, no circles, each shader has its twin or says why not");
+        Ok(violations) if violations.is_empty() => {
+            println!("house: imports run downward, no circles, each shader has a twin or says why not");
             ExitCode::SUCCESS
         }
-        Ok(faults) => {
-            for fault in &faults {
-                eprintln!("house: {fault}");
+        Ok(violations) => {
+            for violation in &violations {
+                eprintln!("house: {violation}");
             }
-            eprintln!("house: {} faults", faults.len());
+            eprintln!("house: {} violations", violations.len());
             ExitCode::FAILURE
         }
         Err(message) => {
@@ -64,12 +64,12 @@ fn run(mut arguments: impl Iterator<Item = String>) -> Result<Vec<String>, Strin
             other => return Err(format!("there is no option `{other}`\n\n{HELP}")),
         }
     }
-    faults(&root, &ROOTS, is_listed)
+    check(&root, &ROOTS, is_listed)
 }
 
-/// Everything that breaks a rule in the workspace in `root`, a line each.
-fn faults(root: &Path, entries: &[&str], is_listed: bool) -> Result<Vec<String>, String> {
-    let mut faults = Vec::new();
+/// The violations of the rules in the workspace in `root`, a line each.
+fn check(root: &Path, entries: &[&str], is_listed: bool) -> Result<Vec<String>, String> {
+    let mut violations = Vec::new();
     for entry in entries {
         let package = Package::read(root, entry)?;
         if is_listed {
@@ -77,13 +77,13 @@ fn faults(root: &Path, entries: &[&str], is_listed: bool) -> Result<Vec<String>,
                 println!("{} -> {}: {}", package.name(import.from), package.name(import.to), import.names());
             }
         }
-        faults.extend(circles::find(&package));
+        violations.extend(circles::find(&package));
         if *entry == "src/lib.rs" {
-            faults.extend(floors::check(&package));
+            violations.extend(floors::check(&package));
         }
     }
-    faults.extend(twins::check(root)?);
-    Ok(faults)
+    violations.extend(twins::check(root)?);
+    Ok(violations)
 }
 
 #[cfg(test)]
@@ -92,10 +92,10 @@ mod tests {
 
     use super::*;
 
-    /// A workspace of these files, gone at the end.
-    struct House(PathBuf);
+    /// A workspace of some files, removed on drop.
+    struct Workspace(PathBuf);
 
-    impl House {
+    impl Workspace {
         fn new(name: &str, files: &[(&str, &str)]) -> Self {
             let root = std::env::temp_dir().join(format!("hullfield-house-{}-{name}", std::process::id()));
             for (path, text) in files {
@@ -107,12 +107,12 @@ mod tests {
             Self(root)
         }
 
-        fn faults(&self) -> Vec<String> {
-            faults(&self.0, &["src/lib.rs"], false).unwrap()
+        fn violations(&self) -> Vec<String> {
+            check(&self.0, &["src/lib.rs"], false).unwrap()
         }
     }
 
-    impl Drop for House {
+    impl Drop for Workspace {
         fn drop(&mut self) {
             let _ = std::fs::remove_dir_all(&self.0);
         }
@@ -123,14 +123,14 @@ mod tests {
     const ERROR: (&str, &str) = ("src/error.rs", "pub struct Error;");
 
     #[test]
-    fn this_house_keeps_its_rules() {
+    fn this_workspace_keeps_the_rules() {
         let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
-        assert_eq!(faults(root, &ROOTS, false).unwrap(), Vec::<String>::new());
+        assert_eq!(check(root, &ROOTS, false).unwrap(), Vec::<String>::new());
     }
 
     #[test]
-    fn imports_that_run_downward_are_fine_however_they_are_written() {
-        let house = House::new(
+    fn downward_imports_in_any_notation_are_allowed() {
+        let workspace = Workspace::new(
             "fine",
             &[
                 LIB,
@@ -150,19 +150,19 @@ mod tests {
                 ("src/collide/a.rs", "use crate::gpu; pub struct A(gpu::Buffer);"),
             ],
         );
-        assert_eq!(house.faults(), Vec::<String>::new());
+        assert_eq!(workspace.violations(), Vec::<String>::new());
     }
 
     #[test]
-    fn a_module_lies_where_its_attribute_says() {
+    fn a_path_attribute_gives_the_file_of_a_module() {
         let lib = ("src/lib.rs", "mod error; mod gpu; mod flow;");
         let gpu = ("src/gpu/mod.rs", "#[path = \"../../shared/a.rs\"] mod a;");
-        let house = House::new("path", &[lib, ERROR, gpu, ("src/flow.rs", ""), ("shared/a.rs", "")]);
-        assert_eq!(house.faults(), ["shared/a.rs: stands on no floor"]);
+        let workspace = Workspace::new("path", &[lib, ERROR, gpu, ("src/flow.rs", ""), ("shared/a.rs", "")]);
+        assert_eq!(workspace.violations(), ["shared/a.rs: is on no floor"]);
     }
 
     #[test]
-    fn an_upward_import_is_named_with_what_it_takes() {
+    fn an_upward_import_is_a_violation_that_lists_the_names() {
         for text in [
             "use crate::flow::Flow; pub struct Buffer(Flow);",
             "pub struct Buffer(crate::flow::Flow);",
@@ -170,17 +170,21 @@ mod tests {
             "pub fn f() { use crate::flow::*; let _ = crate::flow::Flow; }",
         ] {
             let flow = ("src/flow.rs", "pub struct Flow;");
-            let house = House::new(
+            let workspace = Workspace::new(
                 "up",
                 &[LIB, ERROR, ("src/gpu.rs", text), flow, ("src/collide.rs", "pub struct A;")],
             );
-            assert_eq!(house.faults(), ["src/gpu.rs: imports from upward: Flow of src/flow.rs"], "{text}");
+            assert_eq!(
+                workspace.violations(),
+                ["src/gpu.rs: imports from upward: Flow of src/flow.rs"],
+                "{text}"
+            );
         }
     }
 
     #[test]
-    fn rooms_side_by_side_do_not_know_one_another() {
-        let house = House::new(
+    fn an_import_within_a_floor_is_a_violation() {
+        let workspace = Workspace::new(
             "beside",
             &[
                 LIB,
@@ -190,12 +194,15 @@ mod tests {
                 ("src/collide.rs", "use crate::flow::Flow; fn f(_: Flow) {}"),
             ],
         );
-        assert_eq!(house.faults(), ["src/collide.rs: imports from the room beside it: Flow of src/flow.rs"]);
+        assert_eq!(
+            workspace.violations(),
+            ["src/collide.rs: imports from its own floor: Flow of src/flow.rs"]
+        );
     }
 
     #[test]
-    fn a_circle_is_named_whole_re_exports_or_not() {
-        let house = House::new(
+    fn a_circle_is_reported_with_all_its_imports() {
+        let workspace = Workspace::new(
             "circle",
             &[
                 LIB,
@@ -209,7 +216,7 @@ mod tests {
             ],
         );
         assert_eq!(
-            house.faults(),
+            workspace.violations(),
             [
                 "a circle of 3 files:\n    src/collide/a.rs -> src/collide/b.rs: B\n    src/collide/b.rs -> src/collide/c.rs: C\n    \
               src/collide/c.rs -> src/collide/a.rs: A"
@@ -218,8 +225,8 @@ mod tests {
     }
 
     #[test]
-    fn a_name_through_the_root_and_a_crate_that_is_kept() {
-        let house = House::new(
+    fn a_name_through_the_root_and_a_restricted_crate_are_violations() {
+        let workspace = Workspace::new(
             "root",
             &[
                 ("src/lib.rs", "mod error; mod navigate; pub use error::Error;"),
@@ -231,17 +238,17 @@ mod tests {
             ],
         );
         assert_eq!(
-            house.faults(),
+            workspace.violations(),
             [
-                "src/navigate.rs: takes Error through the crate's root; name the file that defines it",
-                "src/navigate.rs: names the crate rayon",
-                "src/navigate.rs: names the crate wgpu",
+                "src/navigate.rs: imports Error through the crate's root; name the file that defines it",
+                "src/navigate.rs: uses the crate rayon",
+                "src/navigate.rs: uses the crate wgpu",
             ]
         );
     }
 
     #[test]
-    fn what_is_derived_and_what_serde_is_told_to_call_are_imports() {
+    fn derived_traits_and_functions_named_to_serde_are_imports() {
         let lib = ("src/lib.rs", "mod error; mod gpu; mod flow; mod collide; mod wire;");
         let derive = "#[cfg_attr(feature = \"serde\", derive(serde::Serialize))]";
         let gpu = format!("{derive} pub struct A;");
@@ -253,7 +260,7 @@ mod tests {
                 #[serde(default = \"crate::flow::three\")] c: f64 }} \
              #[derive(serde::Deserialize)] struct Wire;"
         );
-        let house = House::new(
+        let workspace = Workspace::new(
             "derive",
             &[
                 lib,
@@ -265,17 +272,17 @@ mod tests {
             ],
         );
         assert_eq!(
-            house.faults(),
+            workspace.violations(),
             [
-                "src/collide.rs: imports from the room beside it: serialize, three of src/flow.rs",
-                "src/gpu.rs: names the crate serde",
+                "src/collide.rs: imports from its own floor: serialize, three of src/flow.rs",
+                "src/gpu.rs: uses the crate serde",
             ]
         );
     }
 
     #[test]
-    fn a_shader_has_a_twin_or_says_why_not() {
-        let house = House::new(
+    fn a_shader_without_a_twin_must_say_why() {
+        let workspace = Workspace::new(
             "twin",
             &[
                 ("src/lib.rs", "mod gpu;"),
@@ -293,21 +300,23 @@ mod tests {
                  `// No twin: …`"
             )
         };
-        assert_eq!(house.faults(), [lacks("none"), lacks("why")]);
+        assert_eq!(workspace.violations(), [lacks("none"), lacks("why")]);
     }
 
     #[test]
-    fn a_crate_that_is_not_there_is_an_error() {
-        let house = House::new("gone", &[("src/lib.rs", "")]);
-        let message = faults(&house.0, &["src/lib.rs", "cli/src/main.rs"], false).unwrap_err();
+    fn a_missing_crate_is_an_error() {
+        let workspace = Workspace::new("gone", &[("src/lib.rs", "")]);
+        let message = check(&workspace.0, &["src/lib.rs", "cli/src/main.rs"], false).unwrap_err();
         assert!(message.starts_with("cli/src/main.rs: "), "{message}");
     }
 
     #[test]
-    fn a_file_that_does_not_parse_is_named_with_its_place() {
-        let house =
-            House::new("broken", &[("src/lib.rs", "mod gpu;"), ("src/gpu.rs", "fn f() {\n  let = 3;\n}")]);
-        let message = faults(&house.0, &["src/lib.rs"], false).unwrap_err();
+    fn a_file_that_does_not_parse_is_an_error_with_its_place() {
+        let workspace = Workspace::new(
+            "broken",
+            &[("src/lib.rs", "mod gpu;"), ("src/gpu.rs", "fn f() {\n  let = 3;\n}")],
+        );
+        let message = check(&workspace.0, &["src/lib.rs"], false).unwrap_err();
         assert!(message.starts_with("src/gpu.rs:2:"), "{message}");
     }
 }

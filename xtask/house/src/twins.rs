@@ -1,19 +1,19 @@
-//! A stage has one name: each shader has a Rust file of its name, or says in its header why it has none.
+//! The rule that each shader has a Rust file of its name, its twin, or says in its header why not.
 
 use std::path::{Path, PathBuf};
 
-/// What the header of a shader without a twin begins a line with, and a reason after it.
+/// The beginning of the header line that gives the reason.
 const NO_TWIN: &str = "// No twin:";
 
-/// The shaders that have no twin and do not say why, a line each.
+/// The violations of the rule, a line each.
 ///
 /// # Errors
-/// A file that can't be read.
+/// A file that cannot be read.
 pub(crate) fn check(root: &Path) -> Result<Vec<String>, String> {
     let mut shaders = Vec::new();
-    gather(&root.join("shaders"), &mut shaders)?;
+    find_shaders(&root.join("shaders"), &mut shaders)?;
     shaders.sort();
-    let mut faults = Vec::new();
+    let mut violations = Vec::new();
     for shader in shaders {
         let relative = shader.strip_prefix(root.join("shaders")).unwrap_or(&shader);
         let twin = Path::new("src").join(relative).with_extension("rs");
@@ -26,28 +26,28 @@ pub(crate) fn check(root: &Path) -> Result<Vec<String>, String> {
             (true, None) => {}
             (false, Some(reason)) if !reason.is_empty() => {}
             (true, Some(_)) => {
-                faults.push(format!(
-                    "{}: says that it has no twin, but {} is there",
+                violations.push(format!(
+                    "{}: says that it has no twin, but {} exists",
                     name.display(),
                     twin.display()
                 ));
             }
-            (false, _) => faults.push(format!(
+            (false, _) => violations.push(format!(
                 "{}: has no twin {}; name the Rust file so, or say why in the header: `{NO_TWIN} …`",
                 name.display(),
                 twin.display()
             )),
         }
     }
-    Ok(faults)
+    Ok(violations)
 }
 
-fn gather(folder: &Path, shaders: &mut Vec<PathBuf>) -> Result<(), String> {
+fn find_shaders(folder: &Path, shaders: &mut Vec<PathBuf>) -> Result<(), String> {
     let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     for entry in entries {
         let path = entry.map_err(|error| format!("{}: {error}", folder.display()))?.path();
         if path.is_dir() {
-            gather(&path, shaders)?;
+            find_shaders(&path, shaders)?;
         } else if path.extension().is_some_and(|extension| extension == "wgsl") {
             shaders.push(path);
         }
