@@ -1,4 +1,4 @@
-//! A shape in world axes, in f64.
+//! A placed shape in world axes, in f64.
 
 use glam::{DQuat, DVec3};
 
@@ -8,50 +8,50 @@ use crate::{Pose, Shape};
 /// An edge in world axes.
 pub(crate) struct Edge {
     pub(crate) ends: [DVec3; 2],
-    /// From the first end to the second; from the exact difference, so that a short edge's direction is right too.
+    /// From the first end to the second. It comes from the exact difference, so that the direction of a short edge is right.
     pub(crate) along: DVec3,
-    /// Of a solid: from the first end to the third corners of the two triangles at the edge.
+    /// For a solid: from the first end to the third corners of the edge's two triangles.
     pub(crate) wings: Option<[DVec3; 2]>,
 }
 
 impl Edge {
-    /// The middle of the arc of unit vectors between the normals of the edge's two faces, and the length of the chord
-    /// from it to either; none where there is no such arc, or a face is a sliver of uncertain normal.
+    /// The middle of the arc between the normals of the edge's two faces, and the length of the chord from it to either. None
+    /// without an arc, or if a face is a sliver with an uncertain normal.
     pub(crate) fn arc(&self) -> Option<(DVec3, f64)> {
         let [v, w] = self.wings?;
         let normal = |wing: DVec3, other: DVec3| {
             let n = self.along.cross(wing);
-            let sure = n.length_squared() > 1e-12 * self.along.length_squared() * wing.length_squared();
+            let is_certain = n.length_squared() > 1e-12 * self.along.length_squared() * wing.length_squared();
             let n = n.normalize_or_zero();
-            (sure && n != DVec3::ZERO).then(|| if n.dot(other) > 0.0 { -n } else { n })
+            (is_certain && n != DVec3::ZERO).then(|| if n.dot(other) > 0.0 { -n } else { n })
         };
         let (n, m) = (normal(v, w)?, normal(w, v)?);
         let middle = (n + m).try_normalize()?;
-        // Nearly opposite, as at the rim of a plate, the middle is uncertain.
+        // For nearly opposite normals, as at the rim of a plate, the middle is uncertain.
         (n.dot(m) > -0.9).then(|| (middle, n.distance(middle) + 1e-6))
     }
 }
 
-/// A shape in world axes, relative to some origin near by: its core (points, faces, edges), and how far it is rounded.
+/// A shape in world axes, relative to a nearby origin: its core (points, faces, edges) and its rounding.
 pub(crate) struct Body64 {
     pub(crate) points: Vec<DVec3>,
-    /// Unit outward normals; of a polygon both.
+    /// Unit outward normals; both for a polygon.
     pub(crate) normals: Vec<DVec3>,
     pub(crate) edges: Vec<Edge>,
     pub(crate) triangles: Vec<[DVec3; 3]>,
-    /// Unit outward normals of `triangles`; empty for a polygon, which has no inside.
+    /// Unit outward normals of `triangles`; empty for a polygon, which has no interior.
     pub(crate) outward: Vec<DVec3>,
     pub(crate) centre: DVec3,
-    /// Of the core, about `centre`.
+    /// The radius of the core around `centre`.
     pub(crate) radius: f64,
     /// In world units.
     pub(crate) rounding: f64,
-    /// Of a half-space: its outward normal; `points` is then one point of its plane.
+    /// The outward normal of a half-space. `points` is then a point of its plane.
     pub(crate) plane: Option<DVec3>,
 }
 
 impl Body64 {
-    /// `extra` is the rounding that the pose adds to the shape's own, in world units.
+    /// `extra` is the rounding that the pose adds to the shape's, in world units.
     pub(crate) fn new(shape: &Shape, rotation: DQuat, scale: DVec3, extra: f64, offset: DVec3) -> Self {
         let rounding = shape.rounding() * scale.min_element() + extra;
         if shape.is_half_space() {
@@ -59,7 +59,7 @@ impl Body64 {
         }
         let place = |p: DVec3| rotation * (scale * p) + offset;
         let at = |i: u32| place(shape.points[i as usize]);
-        // Normals turn with the rotation and take the inverse of the scale.
+        // Normals transform with the rotation and the inverse scale.
         let turn = |n: DVec3| rotation * (n / scale);
         let mut normals: Vec<DVec3> =
             shape.faces.iter().map(|&f| turn(shape.normal(f)).normalize()).collect();
@@ -114,8 +114,8 @@ impl Body64 {
         }
     }
 
-    /// How far a point lies outside the rounded shape, in world units; inside a solid, minus how deep under its faces'
-    /// planes, which inside is the distance to the surface.
+    /// The signed distance of a point to the rounded shape, in world units. Inside a solid it is minus the distance to the nearest
+    /// face's plane.
     pub(crate) fn outside(&self, p: DVec3) -> f64 {
         if let Some(n) = self.plane {
             return n.dot(p - self.points[0]) - self.rounding;
@@ -130,7 +130,7 @@ impl Body64 {
         self.nearest_surface_point(p).distance(p) - self.rounding
     }
 
-    /// The point of the core's triangles that is nearest to `p`; where there are none, of its edges; else the core.
+    /// The point of the core's triangles nearest to `p`; without triangles, of its edges; without edges, the core's point.
     pub(crate) fn nearest_surface_point(&self, p: DVec3) -> DVec3 {
         let mut best = (f64::INFINITY, self.points[0]);
         let mut offer = |q: DVec3| {
@@ -146,25 +146,25 @@ impl Body64 {
         best.1
     }
 
-    /// Mean of the points that lie furthest along `n`, to within 1e-5 of the radius.
+    /// The mean of the points furthest along `n`, to within 1e-5 of the radius.
     pub(crate) fn feature(&self, n: DVec3) -> DVec3 {
         let high = self.high(n) - 1e-5 * self.radius;
         let furthest: Vec<DVec3> = self.points.iter().copied().filter(|p| n.dot(*p) >= high).collect();
         furthest.iter().sum::<DVec3>() / furthest.len() as f64
     }
 
-    /// Lowest projection of the core.
+    /// The lowest projection of the core on `n`.
     pub(crate) fn low(&self, n: DVec3) -> f64 {
         self.points.iter().map(|p| n.dot(*p)).fold(f64::INFINITY, f64::min)
     }
 
-    /// Highest projection of the core.
+    /// The highest projection of the core on `n`.
     pub(crate) fn high(&self, n: DVec3) -> f64 {
         self.points.iter().map(|p| n.dot(*p)).fold(f64::NEG_INFINITY, f64::max)
     }
 }
 
-/// The separation of the cores that one unit axis shows; no half-spaces.
+/// The separation of the cores along a unit axis. Not for half-spaces.
 pub(crate) fn separation(a: &Body64, b: &Body64, n: DVec3) -> f64 {
     b.low(n) - a.high(n)
 }

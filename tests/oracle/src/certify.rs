@@ -1,16 +1,15 @@
-//! The gap that two placed point sets show along one axis.
+//! The separation of two placed point sets along an axis.
 
 use glam::DVec3;
 
 use crate::gap::{self, bodies64};
 use crate::{Pose, Shape};
 
-/// The separation of two placed point sets along an axis, in world units: the lowest projection of the second's
-/// points minus the highest of the first's. > 0 proves the hulls apart by at least that much.
+/// The separation of two placed point sets along an axis, in world units: the lowest projection of the second's points minus the
+/// highest of the first's. A value > 0 proves that the hulls are at least that far apart.
 ///
-/// `axis` is a vector of the world frame from the first to the second; it is divided by its length in f64. Every
-/// point is projected, relative to the first body's position. Without a direction (zero or not finite) the answer is
-/// −∞: it proves nothing.
+/// `axis` is a vector of the world frame from the first to the second; it is normalised in f64. Every point is projected,
+/// relative to the first body's position. An axis without a direction (zero or not finite) gives −∞, which proves nothing.
 ///
 /// # Panics
 /// If a point set is empty.
@@ -27,15 +26,15 @@ pub fn separation(axis: [f32; 3], a: &[[f32; 3]], pose_a: &Pose, b: &[[f32; 3]],
     n.dot(pose_b.position64() - pose_a.position64()) + low - high
 }
 
-/// [`separation`] of two placed shapes, their rounding included; of a half-space only an axis that is its normal to 1e-5
-/// shows any.
+/// The separation of two placed shapes along an axis, with their rounding. For a half-space only its normal, to within 1e-5,
+/// gives one; any other axis gives −∞.
 ///
 /// # Panics
 /// If both are half-spaces.
-pub fn shown(axis: [f64; 3], a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> f64 {
+pub fn rounded_separation(axis: [f64; 3], a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> f64 {
     let Some(n) = DVec3::from(axis).try_normalize() else { return f64::NEG_INFINITY };
     let (a, b) = bodies64(a, pose_a, b, pose_b);
-    gap::shown(&a, &b, n)
+    gap::rounded_separation(&a, &b, n)
 }
 
 #[cfg(test)]
@@ -46,7 +45,7 @@ mod tests {
     use crate::scenes::{Kind, convex_set};
 
     #[test]
-    fn the_gap_is_shown_by_its_axis_and_by_no_other() {
+    fn the_separation_is_the_gap_along_its_axis_and_at_most_the_gap_along_others() {
         let mut random = Random::new(3);
         for _ in 0..100 {
             let a = convex_set(&mut random, Kind::Ball, 20);
@@ -64,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn no_direction_proves_nothing() {
+    fn an_axis_without_direction_proves_nothing() {
         let p = [[0.0f32; 3]];
         for axis in [[0.0; 3], [f32::NAN, 0.0, 0.0]] {
             let shown = separation(axis, &p, &Pose::default(), &p, &Pose::at([9.0, 0.0, 0.0]));

@@ -1,26 +1,26 @@
-//! Verdicts against the truth, and against one another, by the rule of the tolerance band.
+//! Compares verdicts with the truth and with each other, by the rule of the tolerance band.
 //!
-//! The rule, for a pair of true signed gap g and tolerance τ: where |g| > τ the verdict is penetrating for g < 0 and
-//! separated for g > 0; where |g| ≤ τ/10 it is touching; in between it may be touching or not, and what differs there
-//! is counted and listed. At the rule's own thresholds the truth's error of 1e-9 S is granted.
+//! The rule, for a pair with true signed gap g and tolerance τ: for |g| > τ the verdict is penetrating if g < 0 and separated if
+//! g > 0. For |g| ≤ τ/10 it is touching. In between any verdict is allowed, and differences are counted and listed. The
+//! thresholds allow for the truth's error of 1e-9 S.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::Truth;
 
-/// What is said of a pair of hulls.
+/// The verdict on a pair of hulls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
-    /// Apart.
+    /// Not in contact.
     Separated,
-    /// Apart or overlapping by no more than the tolerance.
+    /// Separated or overlapping by at most the tolerance.
     Touching,
     /// Overlapping.
     Penetrating,
 }
 
-/// A pair whose verdict is wrong, or differs.
+/// A pair with a wrong or differing verdict.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     /// The two bodies.
@@ -29,9 +29,9 @@ pub struct Finding {
     pub gap: f64,
     /// Tolerance of the pair, in world units.
     pub tau: f64,
-    /// The verdicts compared: the one under test first; then the other's, or the one that the rule wants.
+    /// The verdicts: the one under test, then the other's or the expected one.
     pub verdicts: [Verdict; 2],
-    /// Why it is listed.
+    /// The reason for listing it.
     pub reason: &'static str,
 }
 
@@ -42,25 +42,24 @@ impl fmt::Display for Finding {
     }
 }
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Report {
-    /// How many pairs were compared.
+    /// The number of compared pairs.
     pub checked_count: usize,
-    /// How many of those lie within their tolerance, |gap| ≤ τ; of a comparison of hit lists, how many of the
-    /// differing ones.
+    /// The number of pairs within their tolerance, |gap| ≤ τ. In a comparison of two results, only differing pairs count.
     pub band_count: usize,
-    /// What the rule forbids.
+    /// The violations of the rule.
     pub failures: Vec<Finding>,
-    /// Differences within the band, which the rule permits.
+    /// Differences within the band, which the rule allows.
     pub in_band: Vec<Finding>,
 }
 
 impl Report {
-    /// Says nothing where nothing failed.
+    /// Checks that there are no failures.
     ///
     /// # Errors
-    /// A text of the number of failures and the first ten.
+    /// The number of failures and the first ten.
     pub fn passed(&self) -> Result<(), String> {
         if self.failures.is_empty() {
             return Ok(());
@@ -70,10 +69,10 @@ impl Report {
         Err(format!("{} of {} pairs fail:{}", self.failures.len(), self.checked_count, lines.concat()))
     }
 
-    /// Fails a test where something failed.
+    /// Panics if there are failures.
     ///
     /// # Panics
-    /// With [`Report::passed`]'s text.
+    /// With the message of [`Report::passed`].
     #[track_caller]
     pub fn assert_passed(&self) {
         if let Err(text) = self.passed() {
@@ -95,7 +94,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// The verdict of the gap's sign alone.
+/// The verdict by the sign of the gap.
 fn sign_of(truth: &Truth) -> Verdict {
     if truth.gap > 0.0 { Verdict::Separated } else { Verdict::Penetrating }
 }
@@ -108,15 +107,15 @@ fn within_band(truth: &Truth) -> bool {
     truth.exact && truth.gap.abs() <= truth.tau + slack(truth)
 }
 
-/// Why a verdict breaks the rule, and the verdict that the rule wants; none where it keeps it.
-pub(crate) fn broken(verdict: Verdict, truth: &Truth) -> Option<(Verdict, &'static str)> {
+/// If a verdict breaks the rule: the expected verdict and the reason.
+pub(crate) fn violation(verdict: Verdict, truth: &Truth) -> Option<(Verdict, &'static str)> {
     let size = truth.gap.abs();
     if !truth.exact || size > truth.tau + slack(truth) {
-        let wanted = sign_of(truth);
+        let expected = sign_of(truth);
         return match verdict {
-            v if v == wanted => None,
-            Verdict::Touching => Some((wanted, "touching beyond the tolerance")),
-            _ => Some((wanted, "the wrong verdict beyond the tolerance")),
+            v if v == expected => None,
+            Verdict::Touching => Some((expected, "touching beyond the tolerance")),
+            _ => Some((expected, "the wrong verdict beyond the tolerance")),
         };
     }
     if size <= 0.1 * truth.tau - slack(truth) && verdict != Verdict::Touching {
@@ -125,9 +124,9 @@ pub(crate) fn broken(verdict: Verdict, truth: &Truth) -> Option<(Verdict, &'stat
     None
 }
 
-/// Compares the verdicts of given pairs, in the pairs' order, with the truth.
+/// Compares the verdicts of given pairs with the truth. All are in the pairs' order.
 ///
-/// In the band between τ/10 and τ, a verdict that is neither touching nor the sign's is listed as an in-band
+/// In the band between τ/10 and τ, a verdict that is neither touching nor that of the gap's sign is listed as an in-band
 /// difference.
 ///
 /// # Panics
@@ -137,16 +136,16 @@ pub fn against_truth(pairs: &[[u32; 2]], verdicts: &[Verdict], truths: &[Truth])
     assert_eq!(pairs.len(), truths.len(), "a truth for each pair");
     let mut report = Report { checked_count: pairs.len(), ..Report::default() };
     for ((&pair, &verdict), truth) in pairs.iter().zip(verdicts).zip(truths) {
-        let finding = |wanted, reason| Finding {
+        let finding = |expected, reason| Finding {
             pair,
             gap: truth.gap,
             tau: truth.tau,
-            verdicts: [verdict, wanted],
+            verdicts: [verdict, expected],
             reason,
         };
         report.band_count += usize::from(within_band(truth));
-        if let Some((wanted, reason)) = broken(verdict, truth) {
-            report.failures.push(finding(wanted, reason));
+        if let Some((expected, reason)) = violation(verdict, truth) {
+            report.failures.push(finding(expected, reason));
         } else if verdict != Verdict::Touching && verdict != sign_of(truth) {
             report.in_band.push(finding(sign_of(truth), "the other sign within the tolerance"));
         }
@@ -154,10 +153,9 @@ pub fn against_truth(pairs: &[[u32; 2]], verdicts: &[Verdict], truths: &[Truth])
     report
 }
 
-/// Compares two engines' verdicts of given pairs, in the pairs' order: they may differ only within the band.
+/// Compares two engines' verdicts of given pairs, in the pairs' order. They may differ only within the band.
 ///
-/// `truth_of(k)` is asked for the truth of pair k where the two differ, and there only; so
-/// [`band_count`](Report::band_count) counts differing pairs.
+/// `truth_of(k)` is called for differing pairs only, so [`band_count`](Report::band_count) counts these.
 ///
 /// # Panics
 /// If the three differ in length.
@@ -191,7 +189,7 @@ fn differ(report: &mut Report, pair: [u32; 2], verdicts: [Verdict; 2], truth: &T
 /// A pair that was reported as touching or penetrating.
 pub type Hit = ([u32; 2], Verdict);
 
-/// Each hit by its pair; what is wrong with the list itself is a failure.
+/// The verdict of each hit's pair. Errors of the list itself are failures.
 fn by_pair(hits: &[Hit], report: &mut Report) -> BTreeMap<[u32; 2], Verdict> {
     let mut found = BTreeMap::new();
     let mut last = None;
@@ -220,8 +218,8 @@ fn by_pair(hits: &[Hit], report: &mut Report) -> BTreeMap<[u32; 2], Verdict> {
     found
 }
 
-/// Compares a list of hits of an all-body query with the truth of the given pairs: a pair not listed counts as
-/// separated. A hit that is not among the given pairs is a failure, so give every pair that could touch.
+/// Compares the hits of a query of all bodies with the truth of the given pairs. A pair that is not listed counts as separated. A
+/// hit that is not among the given pairs is a failure, so give every pair that could touch.
 ///
 /// The list must be sorted by pair, a < b, each pair once, none separated.
 ///
@@ -242,10 +240,10 @@ pub fn hits_against_truth(hits: &[Hit], pairs: &[[u32; 2]], truths: &[Truth]) ->
     report
 }
 
-/// Compares two engines' lists of hits of one all-body query: equal, but for pairs within the band.
+/// Compares two engines' hits of a query of all bodies. They may differ only within the band.
 ///
-/// Each list must be sorted by pair, a < b, each pair once, none separated. `truth_of(a, b)` is asked where the lists
-/// differ, and there only; so [`band_count`](Report::band_count) counts differing pairs.
+/// Each list must be sorted by pair, a < b, each pair once, none separated. `truth_of(a, b)` is called for differing pairs only,
+/// so [`band_count`](Report::band_count) counts these.
 pub fn between_hits(left: &[Hit], right: &[Hit], truth_of: impl Fn(u32, u32) -> Truth) -> Report {
     let mut report = Report::default();
     let (left, right) = (by_pair(left, &mut report), by_pair(right, &mut report));
@@ -263,10 +261,10 @@ pub fn between_hits(left: &[Hit], right: &[Hit], truth_of: impl Fn(u32, u32) -> 
     report
 }
 
-/// Compares two lists of pairs that must be equal, sorted by (a, b), a < b, each once: candidates of two engines.
+/// Compares two lists of pairs, for example the candidates of two engines. They must be equal and sorted by (a, b), a < b, each once.
 ///
 /// # Errors
-/// A text that names the first pair out of order, missing or too many.
+/// A message with the first pair that is out of order, missing or extra.
 pub fn same_pairs(left: &[[u32; 2]], right: &[[u32; 2]]) -> Result<(), String> {
     for (name, list) in [("first", left), ("second", right)] {
         if let Some([a, b]) = list.iter().find(|[a, b]| a >= b) {
@@ -287,11 +285,11 @@ pub fn same_pairs(left: &[[u32; 2]], right: &[[u32; 2]]) -> Result<(), String> {
     }
 }
 
-/// Whether every pair of `needed` is among `found`; both sorted. For a broad phase, which may report more than
-/// needed but never less.
+/// Checks that every pair of `needed` is among `found`; both are sorted. A broad phase may report more pairs than needed, but not
+/// fewer.
 ///
 /// # Errors
-/// A text of how many are missing, and the first.
+/// The number of missing pairs, and the first.
 pub fn complete(found: &[[u32; 2]], needed: &[[u32; 2]]) -> Result<(), String> {
     let missing: Vec<_> = needed.iter().filter(|p| found.binary_search(p).is_err()).collect();
     match missing.first() {
@@ -318,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rule_at_every_gap() {
+    fn the_rule_holds_at_every_gap() {
         for (gap, passes) in [
             (-1.0, [false, false, true]),
             (-1.1 * TAU, [false, false, true]),
@@ -386,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn hit_lists_against_the_truth() {
+    fn hit_lists_are_checked_against_the_truth() {
         let pairs = [[0, 1], [0, 2], [1, 2]];
         let truths = [truth(-0.5), truth(0.5), truth(0.0)];
         let good = [([0, 1], Penetrating), ([1, 2], Touching)];
@@ -394,7 +392,7 @@ mod tests {
         assert!(!fails(&good));
         assert!(fails(&good[..1]), "a hit left out");
         assert!(fails(&[good[0], ([0, 2], Touching), good[1]]), "a hit too many");
-        assert!(fails(&[good[0], good[1], ([3, 4], Touching)]), "a hit nobody needs");
+        assert!(fails(&[good[0], good[1], ([3, 4], Touching)]), "a hit that is not among the pairs");
         assert!(fails(&[good[1], good[0]]), "out of order");
         assert!(fails(&[good[0], good[0], good[1]]), "twice");
         assert!(fails(&[([0, 1], Touching), good[1]]), "touching beyond the tolerance");
@@ -403,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn hit_lists_of_two_engines() {
+    fn hit_lists_of_two_engines_may_differ_only_in_the_band() {
         let left = [([0, 1], Penetrating), ([1, 2], Touching)];
         assert!(between_hits(&left, &left, |_, _| unreachable!()).passed().is_ok());
         let near = between_hits(&left, &left[..1], |a, b| {
@@ -419,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn pair_lists() {
+    fn pair_lists_must_be_sorted_equal_and_complete() {
         let list = [[0, 1], [0, 2], [1, 2]];
         assert_eq!(same_pairs(&list, &list), Ok(()));
         assert_eq!(same_pairs(&[], &[]), Ok(()));

@@ -1,4 +1,4 @@
-//! Point sets to make hulls of: real ones where they are at hand, else seeded stand-ins of the same kind.
+//! Point sets for hulls: real ones if the corpus is there, else seeded replacements of the same kind.
 
 use std::path::{Path, PathBuf};
 use std::sync::Once;
@@ -7,12 +7,12 @@ use std::{env, fs};
 use crate::random::Random;
 use crate::scenes::{Kind, convex_set};
 
-/// Where a corpus came from.
+/// The source of a corpus.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// The file that `HULLFIELD_CORPUS` leads to.
+    /// The file in the folder of `HULLFIELD_CORPUS`.
     File(PathBuf),
-    /// Seeded stand-ins, because `HULLFIELD_CORPUS` is unset.
+    /// Seeded replacements, because `HULLFIELD_CORPUS` is not set.
     StandIns,
 }
 
@@ -21,26 +21,23 @@ pub enum Source {
 pub struct Corpus {
     /// The point sets; none is empty, every coordinate is finite.
     pub sets: Vec<Vec<[f32; 3]>>,
-    /// Where they came from.
+    /// Their source.
     pub source: Source,
 }
 
-/// How many stand-ins there are: as many as the real corpus has point sets.
+/// The number of replacements, which is that of the corpus's point sets.
 pub const STAND_IN_COUNT: usize = 3378;
 
-/// The point sets of `hulls/point_sets.bin` in the folder that the environment variable `HULLFIELD_CORPUS` names (if
-/// relative, from the current folder or else from the workspace root); when it is unset, [`STAND_IN_COUNT`] seeded
-/// stand-ins, which one line on stderr says.
+/// The point sets of `hulls/point_sets.bin` in the folder of the environment variable `HULLFIELD_CORPUS` (a relative path is
+/// tried from the current folder, then from the workspace's root). If it is not set, [`STAND_IN_COUNT`] seeded replacements, with
+/// a notice on stderr.
 ///
 /// # Errors
-/// A message that names the file, where `HULLFIELD_CORPUS` is set but the file can't be read or is malformed: a
-/// corpus that was asked for is never replaced in silence.
+/// A message that names the file, if `HULLFIELD_CORPUS` is set and the file cannot be read or is malformed.
 pub fn hulls() -> Result<Corpus, String> {
     static NOTICE: Once = Once::new();
     let Some(folder) = env::var_os("HULLFIELD_CORPUS").filter(|v| !v.is_empty()) else {
-        NOTICE.call_once(|| {
-            eprintln!("HULLFIELD_CORPUS is unset: seeded stand-ins take the place of the corpus")
-        });
+        NOTICE.call_once(|| eprintln!("HULLFIELD_CORPUS is not set: seeded point sets replace the corpus"));
         return Ok(Corpus { sets: stand_ins(STAND_IN_COUNT, 2026), source: Source::StandIns });
     };
     let mut path = PathBuf::from(folder).join("hulls/point_sets.bin");
@@ -55,7 +52,7 @@ pub fn hulls() -> Result<Corpus, String> {
 /// Reads point sets: little-endian `u32 n`, then `n × 3 f32`, repeated to the end.
 ///
 /// # Errors
-/// A message that names the byte where a set is cut off, empty, or holds a coordinate that is not finite.
+/// A message with the byte at which a set is cut off, empty, or has a coordinate that is not finite.
 pub fn parse(bytes: &[u8]) -> Result<Vec<Vec<[f32; 3]>>, String> {
     let mut sets = Vec::new();
     let mut at = 0;
@@ -88,17 +85,17 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<Vec<[f32; 3]>>, String> {
     Ok(sets)
 }
 
-/// `count` seeded point sets of the kinds a physics engine meets: 4 to 100 points, 20 on average, sizes over two
-/// decades, most of them solid shapes with some points inside, one in twenty flat, collinear or with repeated points.
+/// `count` seeded point sets as in physics engines: 4 to 100 points, 20 on average, sizes over two decades. Most are solids with
+/// some points inside; one in twenty is flat, collinear or has repeated points.
 pub fn stand_ins(count: usize, seed: u64) -> Vec<Vec<[f32; 3]>> {
     let mut random = Random::new(seed);
     (0..count)
         .map(|k| {
-            // Exponential, so that the mean is 20 with a tail to 100.
-            let wanted = (4.0 - 16.3 * (1.0 - random.unit()).ln()).min(100.0) as usize;
+            // An exponential distribution with mean 20, cut at 100.
+            let count = (4.0 - 16.3 * (1.0 - random.unit()).ln()).min(100.0) as usize;
             let kind = Kind::ALL[random.below(Kind::ALL.len())];
             let size = random.log_between(0.1, 10.0) as f32;
-            let mut points = convex_set(&mut random, kind, wanted);
+            let mut points = convex_set(&mut random, kind, count);
             if k % 20 == 0 {
                 match random.below(3) {
                     0 => points.iter_mut().for_each(|p| p[2] = 0.0),
@@ -106,8 +103,8 @@ pub fn stand_ins(count: usize, seed: u64) -> Vec<Vec<[f32; 3]>> {
                     _ => points.extend(points.clone().into_iter().take(4)),
                 }
             }
-            // Sets that a shape gave fewer points to are filled up with points inside.
-            while points.len() < wanted {
+            // Kinds with fewer points are filled up with points inside.
+            while points.len() < count {
                 let (i, j) = (random.below(points.len()), random.below(points.len()));
                 let (p, q) = (points[i], points[j]);
                 points.push([0, 1, 2].map(|k| 0.5 * (p[k] + q[k])));
@@ -126,7 +123,7 @@ mod tests {
     use crate::Shape;
 
     #[test]
-    fn malformed_files_are_named_by_byte() {
+    fn errors_of_malformed_files_give_the_byte() {
         let mut good = 1u32.to_le_bytes().to_vec();
         for x in [1f32, 2.0, 3.0] {
             good.extend(x.to_le_bytes());
@@ -152,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn every_set_becomes_a_shape_that_holds_its_points() {
+    fn every_set_makes_a_shape_that_contains_its_points() {
         let corpus = hulls().expect("the corpus is readable");
         if let Source::File(_) = corpus.source {
             assert_eq!(corpus.sets.len(), 3378);

@@ -1,7 +1,7 @@
-//! How much of a long test runs.
+//! The extent of a long test.
 
-/// `full` where `HULLFIELD_LONG` is 1, as `cargo xtask test --all` sets it; else `short`: fewer draws of the same seed, or
-/// fewer cases of the same kind.
+/// `full` if `HULLFIELD_LONG` is 1, which `cargo xtask test --all` sets; else `short`, with fewer samples or cases of the same
+/// kind.
 pub fn extent<T>(short: T, full: T) -> T {
     if std::env::var("HULLFIELD_LONG").is_ok_and(|value| value == "1") { full } else { short }
 }

@@ -1,17 +1,17 @@
 //! The signed gap of two placed shapes, in f64, by exhaustive search over features: no GJK, no EPA.
 //!
-//! The gap is the largest separation that any unit axis shows: the distance where the hulls are apart, minus the
-//! penetration depth where they overlap (Cameron and Culley 1986). Where they overlap, the largest separation is
-//! shown by the normal of a facet of the Minkowski difference: a face normal of either hull or the cross product of
-//! an edge of each (Gottschalk 1996, "Separating Axis Theorem for Oriented Bounding Boxes"); all of them are tried.
-//! Where they are apart, the distance is that of the nearest pair of features: vertex and triangle, or edge and edge
-//! (Ericson 2005, "Real-Time Collision Detection", §5.1); all of them are tried.
+//! The gap is the largest separation along any unit axis: the distance of separated hulls, minus the penetration depth of
+//! overlapping ones (Cameron and Culley 1986). For overlapping hulls the axis is the normal of a facet of the Minkowski
+//! difference: a face normal of either hull, or the cross product of an edge of each (Gottschalk 1996, "Separating Axis Theorem
+//! for Oriented Bounding Boxes"). All of these are tried. For separated hulls the distance is that of the nearest pair of
+//! features: vertex and triangle, or edge and edge (Ericson 2005, "Real-Time Collision Detection", §5.1). All of these are
+//! tried.
 //!
-//! A rounding grows a shape by a ball: it takes its radius off the gap, whatever the sign.
+//! A rounding grows a shape by a ball and reduces the gap by its radius, whatever the sign.
 //!
-//! Why the accuracy of 1e-9 S (S: the sum of the bounding radii) is within f64: positions are subtracted first, face
-//! normals come from exact differences of f32s, and every axis tried, however noisy, shows a separation that is a true
-//! lower bound of the gap. A noisy axis is one of a sliver of a facet, across which the nearest point hardly moves.
+//! f64 suffices for an accuracy of 1e-9 S (S: the sum of the bounding radii). Positions are subtracted first, face normals come
+//! from exact differences of f32s, and the separation along any axis, even a noisy one, is a true lower bound of the gap. A
+//! noisy axis belongs to a sliver facet, across which the nearest point hardly moves.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -23,17 +23,18 @@ use crate::{Placed, Pose, Shape};
 /// The signed gap of two placed hulls.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gap {
-    /// Distance where apart (> 0), minus the penetration depth where overlapping (< 0), in world units.
+    /// The distance (> 0) or minus the penetration depth (< 0), in world units.
     pub gap: f64,
-    /// Unit axis of the world frame from the first to the second that shows the gap, to within
-    /// [`slack`](Self::slack); moving the second along it by minus a negative gap makes the two just touch. Zero where the hulls touch in a way that no axis tried shows (two equal points).
+    /// The unit axis of the world frame from the first to the second along which the separation is the gap, to within
+    /// [`slack`](Self::slack). Moving the second along it by minus a negative gap makes the two just touch. Zero if no axis shows
+    /// how the hulls touch (two equal points).
     pub axis: [f64; 3],
-    /// Where apart: the distance of two points, one in each hull, minus the best separation an axis showed, in world
-    /// units. Both bound the true distance, so this bounds the error. 0 where overlapping.
+    /// For separated hulls: the distance of the nearest points found minus the largest separation found, in world units. These
+    /// bound the true distance from both sides, so this bounds the error. 0 for overlapping hulls.
     pub slack: f64,
 }
 
-/// The signed gap of two placed hulls together with what its tolerance follows from.
+/// The signed gap of two placed hulls, with the tolerance and the radii that it follows from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Truth {
     /// The signed gap, in world units; if not [`exact`](Self::exact) a lower bound of it.
@@ -44,26 +45,25 @@ pub struct Truth {
     pub radius_sum: f64,
     /// The smaller of the two bounding radii R, in world units.
     pub radius: f64,
-    /// Unit axis from the first to the second that shows the gap.
+    /// The unit axis from the first to the second along which the separation is the gap.
     pub axis: [f64; 3],
-    /// False where the bounding spheres alone are further apart than a tenth of S: the sign is then beyond doubt and
-    /// the gap was not computed.
+    /// False if the bounding spheres are further apart than a tenth of S. The sign is then certain, and the gap is not computed.
     pub exact: bool,
 }
 
-/// The tolerance τ = max(1e-5 R, 4e-6 (S + d)) of a pair of hulls, in world units: R the smaller and S the sum of the
-/// bounding radii about the mean of the hulls' vertices, d ≥ 0 the distance (a negative one counts as 0).
+/// The tolerance τ = max(1e-5 R, 4e-6 (S + d)) of a pair of hulls, in world units. R is the smaller bounding radius around the
+/// mean of the vertices, S the sum of both, and d the distance (a negative one counts as 0).
 pub fn tolerance(radius: f64, radius_sum: f64, distance: f64) -> f64 {
     (1e-5 * radius).max(4e-6 * (radius_sum + distance.max(0.0)))
 }
 
-/// The axis of largest separation among face normals and edge × edge.
+/// The axis of the largest separation among face normals and cross products of edges.
 ///
-/// `pruned` skips an edge pair if its own points, or the centres, already show that its axis can't win, or if the
-/// axis points into one of the solids at its own edge: then the pair spans no facet of the Minkowski difference
-/// (Gregorius 2013, "The Separating Axis Test between Convex Polyhedra", GDC). It skips an edge of a solid as a whole if
-/// no axis between the normals of its two faces can win. `stops` ends the search where the bodies are seen to be apart.
-fn best_axis(a: &Body64, b: &Body64, pruned: bool, stops: bool) -> Option<(f64, DVec3)> {
+/// `is_is_pruned` skips an edge pair if its points, or the centres, show that its axis is not the best, or if the axis points into
+/// one of the solids at its edge: then the pair spans no facet of the Minkowski difference (Gregorius 2013, "The Separating Axis
+/// Test between Convex Polyhedra", GDC). It skips an edge of a solid if no axis between the normals of its two faces can be the
+/// best. `stops_early` ends the search once the bodies are known to be separated.
+fn best_axis(a: &Body64, b: &Body64, is_pruned: bool, stops_early: bool) -> Option<(f64, DVec3)> {
     let mut best: Option<(f64, DVec3)> = None;
     let consider = |best: &mut Option<(f64, DVec3)>, n: DVec3| {
         let s = separation(a, b, n);
@@ -79,26 +79,26 @@ fn best_axis(a: &Body64, b: &Body64, pruned: bool, stops: bool) -> Option<(f64, 
     }
     let between = b.centre - a.centre;
     let reach = a.radius + b.radius;
-    let apart = |best: &Option<(f64, DVec3)>| stops && best.is_some_and(|(s, _)| s > 1e-6 * reach);
-    // The separation along n changes by at most |n − m| times the length of the longest vector between the two.
+    let apart = |best: &Option<(f64, DVec3)>| stops_early && best.is_some_and(|(s, _)| s > 1e-6 * reach);
+    // Between axes n and m the separation changes by at most |n − m| times the longest vector between the two.
     let longest = between.length() + reach;
-    let may_win = |edge: &Edge, sign: f64, other: usize, best: &Option<(f64, DVec3)>| {
+    let can_be_best = |edge: &Edge, sign: f64, other: usize, best: &Option<(f64, DVec3)>| {
         let (Some((middle, half)), Some((s, _))) = (edge.arc(), best) else { return true };
-        !pruned || other < 32 || separation(a, b, sign * middle) + half * longest > *s - 1e-9 * reach
+        !is_pruned || other < 32 || separation(a, b, sign * middle) + half * longest > *s - 1e-9 * reach
     };
-    let edges_b: Vec<&Edge> = b.edges.iter().filter(|f| may_win(f, -1.0, a.edges.len(), &best)).collect();
+    let edges_b: Vec<&Edge> = b.edges.iter().filter(|f| can_be_best(f, -1.0, a.edges.len(), &best)).collect();
     for e in &a.edges {
         if apart(&best) {
             break;
         }
-        if !may_win(e, 1.0, edges_b.len(), &best) {
+        if !can_be_best(e, 1.0, edges_b.len(), &best) {
             continue;
         }
         for f in &edges_b {
             let n = e.along.cross(f.along);
             let square = n.length_squared();
             let product = e.along.length_squared() * f.along.length_squared();
-            // Parallel to the last bits: their sliver of a facet has no width.
+            // Parallel but for rounding: their facet has no width.
             if square <= 1e-30 * product {
                 continue;
             }
@@ -106,17 +106,17 @@ fn best_axis(a: &Body64, b: &Body64, pruned: bool, stops: bool) -> Option<(f64, 
             let n = n / length;
             let own = n.dot(f.ends[0] - e.ends[0]);
             let central = n.dot(between);
-            // How far rounding may lift a wing: the nearer the edges to parallel, the less is known of the axis.
+            // The error of a projection: the nearer to parallel the edges are, the less certain is the axis.
             let rounding = reach * (1e-12 + 1e-14 * product.sqrt() / length);
-            let tops =
+            let is_highest =
                 |edge: &Edge, n: DVec3| edge.wings.is_none_or(|w| w.iter().all(|w| n.dot(*w) <= rounding));
             for sign in [1.0, -1.0] {
                 let bound = (sign * own).min(sign * central);
-                if pruned && best.is_some_and(|(t, _)| bound <= t) {
+                if is_pruned && best.is_some_and(|(t, _)| bound <= t) {
                     continue;
                 }
                 let n = sign * n;
-                if pruned && !(tops(e, n) && tops(f, -n)) {
+                if is_pruned && !(is_highest(e, n) && is_highest(f, -n)) {
                     continue;
                 }
                 consider(&mut best, n);
@@ -126,53 +126,53 @@ fn best_axis(a: &Body64, b: &Body64, pruned: bool, stops: bool) -> Option<(f64, 
     best
 }
 
-/// The signed gap of the cores less both roundings: the difference of the bodies is the difference of their cores,
-/// grown by the sum of the roundings, inside as well as outside.
-fn gap_of(a: &Body64, b: &Body64, pruned: bool) -> Gap {
+/// The signed gap of the cores minus both roundings. The Minkowski difference of the bodies is that of the cores, grown by the
+/// sum of the roundings.
+fn gap_of(a: &Body64, b: &Body64, is_pruned: bool) -> Gap {
     let core = match (a.plane, b.plane) {
-        (None, None) => gap_of_cores(a, b, pruned),
-        (Some(n), None) => above(a, b, n, 1.0),
-        (None, Some(n)) => above(b, a, n, -1.0),
+        (None, None) => gap_of_cores(a, b, is_pruned),
+        (Some(n), None) => gap_to_half_space(a, b, n, 1.0),
+        (None, Some(n)) => gap_to_half_space(b, a, n, -1.0),
         (Some(_), Some(_)) => panic!("two half-spaces have no gap"),
     };
     Gap { gap: core.gap - (a.rounding + b.rounding), ..core }
 }
 
-/// How high a core stands above a half-space of outward normal `n`; `sign` is 1 where the half-space is the first.
-fn above(half_space: &Body64, body: &Body64, n: DVec3, sign: f64) -> Gap {
+/// The gap of a core above a half-space with outward normal `n`. `sign` is 1 if the half-space is the first body, else −1.
+fn gap_to_half_space(half_space: &Body64, body: &Body64, n: DVec3, sign: f64) -> Gap {
     Gap { gap: body.low(n) - n.dot(half_space.points[0]), axis: (sign * n).to_array(), slack: 0.0 }
 }
 
-/// The separation of the rounded shapes that a unit axis shows. To a half-space only its own normal shows any: an axis
-/// that is the normal to 1e-5 is taken for it, and another shows −∞.
-pub(crate) fn shown(a: &Body64, b: &Body64, axis: DVec3) -> f64 {
+/// The separation of the rounded shapes along a unit axis. For a half-space an axis must be its normal to within 1e-5; any other
+/// gives −∞.
+pub(crate) fn rounded_separation(a: &Body64, b: &Body64, axis: DVec3) -> f64 {
     let core = match (a.plane, b.plane) {
         (None, None) => separation(a, b, axis),
-        (Some(n), _) if (n - axis).length() <= 1e-5 => above(a, b, n, 1.0).gap,
-        (_, Some(n)) if (n + axis).length() <= 1e-5 => above(b, a, n, -1.0).gap,
+        (Some(n), _) if (n - axis).length() <= 1e-5 => gap_to_half_space(a, b, n, 1.0).gap,
+        (_, Some(n)) if (n + axis).length() <= 1e-5 => gap_to_half_space(b, a, n, -1.0).gap,
         _ => f64::NEG_INFINITY,
     };
     core - (a.rounding + b.rounding)
 }
 
-fn gap_of_cores(a: &Body64, b: &Body64, pruned: bool) -> Gap {
-    let quick = pruned.then(|| gap_by(a, b, pruned, true));
+fn gap_of_cores(a: &Body64, b: &Body64, is_pruned: bool) -> Gap {
+    let quick = is_pruned.then(|| gap_by(a, b, is_pruned, true));
     match quick {
         Some(gap) if gap.slack <= 1e-11 * (a.radius + b.radius) => gap,
-        _ => gap_by(a, b, pruned, false),
+        _ => gap_by(a, b, is_pruned, false),
     }
 }
 
-fn gap_by(a: &Body64, b: &Body64, pruned: bool, stops: bool) -> Gap {
+fn gap_by(a: &Body64, b: &Body64, is_pruned: bool, stops_early: bool) -> Gap {
     let sum = a.radius + b.radius;
-    let axis = best_axis(a, b, pruned, stops);
+    let axis = best_axis(a, b, is_pruned, stops_early);
     let (facet, facet_axis) = axis.unwrap_or((f64::NEG_INFINITY, DVec3::ZERO));
     if axis.is_some() && facet < -1e-13 * sum {
         return Gap { gap: facet, axis: facet_axis.to_array(), slack: 0.0 };
     }
-    // Apart, or touching to the last bits. Two hulls that overlap by some depth have features no further apart than
-    // that depth, so the nearest features are right to rounding here even if they just overlap.
-    let nearest = nearest(a, b, pruned.then_some(facet_axis));
+    // Separated, or touching but for rounding. Hulls that overlap by some depth have features at most that depth apart, so the
+    // nearest features are accurate to rounding even if the hulls just overlap.
+    let nearest = nearest(a, b, is_pruned.then_some(facet_axis));
     let distance = nearest.square.sqrt();
     let mut shown = (facet, facet_axis);
     if distance > 0.0 {
@@ -185,7 +185,7 @@ fn gap_by(a: &Body64, b: &Body64, pruned: bool, stops: bool) -> Gap {
             }
         };
         show(n);
-        // A nearest point on an edge was rounded along it, which tilts the axis of a small gap: set it square again.
+        // A nearest point on an edge is rounded along it, which tilts the axis of a small gap: make it perpendicular again.
         for (body, point) in [(a, nearest.on_a), (b, nearest.on_b)] {
             for edge in &body.edges {
                 let unit = edge.along.normalize();
@@ -200,7 +200,7 @@ fn gap_by(a: &Body64, b: &Body64, pruned: bool, stops: bool) -> Gap {
     if shown > 0.0 {
         return Gap { gap: distance, axis: shown_axis.to_array(), slack: (distance - shown).max(0.0) };
     }
-    // A difference that is a segment or a point has no facet: then no axis shows an overlap, and the gap is 0.
+    // A Minkowski difference that is a segment or a point has no facet. Then there is no overlap, and the gap is 0.
     let gap = if axis.is_some() { shown } else { 0.0 };
     Gap { gap, axis: shown_axis.to_array(), slack: 0.0 }
 }
@@ -211,7 +211,7 @@ pub(crate) fn bodies64(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> (B
     (Body64::placed(a, pose_a, origin), Body64::placed(b, pose_b, origin))
 }
 
-/// The signed gap of two placed shapes, right to 1e-9 S (S: the sum of their bounding radii), in world units.
+/// The signed gap of two placed shapes in world units, accurate to 1e-9 S (S: the sum of the bounding radii).
 ///
 /// # Panics
 /// If both are half-spaces.
@@ -220,16 +220,16 @@ pub fn gap(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> Gap {
     gap_of(&a, &b, true)
 }
 
-/// [`gap`] for rotations, scales and an offset from the first position to the second that are not rounded to f32.
+/// [`gap`] for poses that are not rounded to f32.
 pub(crate) fn gap64(a: &Body64, b: &Body64) -> Gap {
     gap_of(a, b, true)
 }
 
-/// The signed gap of two placed shapes and the tolerance of the pair; the gap itself is skipped where the bounding
-/// spheres are further apart than a tenth of the sum of their radii. [`whole_truth`] never skips it.
+/// The signed gap of two placed shapes and the tolerance of the pair. The gap is not computed if the bounding spheres are further
+/// apart than a tenth of the sum of their radii; [`whole_truth`] always computes it.
 ///
-/// The bounding radii are about the mean of the points the shapes were made from: give shapes made from the hulls'
-/// vertices. A half-space has no radius: R is the other's, and so is S.
+/// The bounding radii are around the mean of the points that the shapes were made from, so make them from the hulls' vertices. A
+/// half-space has no radius: R and S are both the other's radius.
 ///
 /// # Panics
 /// If both are half-spaces.
@@ -269,7 +269,7 @@ fn radii(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> (f64, f64) {
     }
 }
 
-/// As [`truth`], but the gap is worked out however far the bodies are apart.
+/// As [`truth`], but the gap is always computed.
 ///
 /// # Panics
 /// If both are half-spaces.
@@ -279,14 +279,14 @@ pub fn whole_truth(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> Truth 
     Truth { gap, tau: tolerance(radius, radius_sum, gap), radius_sum, radius, axis, exact: true }
 }
 
-type Measure = fn(&Shape, &Pose, &Shape, &Pose) -> Truth;
+type TruthOf = fn(&Shape, &Pose, &Shape, &Pose) -> Truth;
 
-fn of_all(measure: Measure, shapes: &[Shape], bodies: &[Placed], pairs: &[[u32; 2]]) -> Vec<Truth> {
+fn for_all(truth_of: TruthOf, shapes: &[Shape], bodies: &[Placed], pairs: &[[u32; 2]]) -> Vec<Truth> {
     pairs
         .par_iter()
         .map(|&[i, j]| {
             let (a, b) = (&bodies[i as usize], &bodies[j as usize]);
-            measure(&shapes[a.hull as usize], &a.pose, &shapes[b.hull as usize], &b.pose)
+            truth_of(&shapes[a.hull as usize], &a.pose, &shapes[b.hull as usize], &b.pose)
         })
         .collect()
 }
@@ -296,7 +296,7 @@ fn of_all(measure: Measure, shapes: &[Shape], bodies: &[Placed], pairs: &[[u32; 
 /// # Panics
 /// If a pair's or a body's index is out of range, or both of a pair are half-spaces.
 pub fn truths(shapes: &[Shape], bodies: &[Placed], pairs: &[[u32; 2]]) -> Vec<Truth> {
-    of_all(truth, shapes, bodies, pairs)
+    for_all(truth, shapes, bodies, pairs)
 }
 
 /// [`whole_truth`] of many pairs of bodies, in the order of the pairs, on all cores.
@@ -304,7 +304,7 @@ pub fn truths(shapes: &[Shape], bodies: &[Placed], pairs: &[[u32; 2]]) -> Vec<Tr
 /// # Panics
 /// As [`truths`].
 pub fn whole_truths(shapes: &[Shape], bodies: &[Placed], pairs: &[[u32; 2]]) -> Vec<Truth> {
-    of_all(whole_truth, shapes, bodies, pairs)
+    for_all(whole_truth, shapes, bodies, pairs)
 }
 
 #[cfg(test)]

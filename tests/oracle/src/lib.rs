@@ -1,25 +1,25 @@
 //! Independent f64 oracles, public corpora and seeded scenes for the tests and benches of hullfield.
 //!
-//! Nothing here imports hullfield: plain data in, plain data out. Every number a body stores (a [`Pose`]'s f32s) is
-//! taken exactly as stored, and all arithmetic on it is f64.
+//! Nothing here imports hullfield. Inputs and results are plain data. The f32 numbers of a [`Pose`] are taken exactly as stored,
+//! and all arithmetic is in f64.
 //!
 //! - [`Shape`]: the convex hull of a point set, built with exact predicates.
 //! - [`mod@gap`]: the signed gap of two placed shapes, and the tolerance τ of the pair ([`Truth`]).
-//! - [`certify`]: the gap that two placed point sets show along one given axis.
-//! - [`corpus`]: real point sets from a physics engine, or seeded stand-ins.
-//! - [`scenes`]: seeded scenes with gaps near zero, kissing boxes, piles, debris, tumbling crowds.
-//! - [`sweep`]: claimed first times of impact, checked.
-//! - [`rooms`]: the shortest way in a polygon with holes, by a visibility graph, and seeded rooms.
-//! - [`compare`]: verdicts against the truth, and against one another, by the rule of the tolerance band.
-//! - [`extent()`]: how much of a long test runs.
-//! - [`mod@measure`]: distances, contacts and manifolds against the truth, each part checked on its own.
+//! - [`certify`]: the separation of two placed point sets along a given axis.
+//! - [`corpus`]: real point sets from a physics engine, or seeded replacements.
+//! - [`scenes`]: seeded scenes with gaps near zero, boxes in contact, piles, debris, tumbling crowds.
+//! - [`sweep`]: checks of claimed times of impact.
+//! - [`rooms`]: the shortest path in a polygon with holes, by a visibility graph, and seeded rooms.
+//! - [`compare`]: comparison of verdicts with the truth and with each other, by the rule of the tolerance band.
+//! - [`extent()`]: the extent of a long test.
+//! - [`mod@measure`]: checks of distances, contacts and manifolds against the truth, part by part.
 //!
-//! Frames: a vertex `v` of a hull stands in the world at `position + rotation · (scale ⊙ v)`. A gap is positive
-//! (distance) where the hulls are apart and negative (minus the penetration depth) where they overlap; an axis is a
-//! unit vector of the world frame that points from the first body to the second.
+//! Frames: the world position of a hull's vertex `v` is `position + rotation · (scale ⊙ v)`. A gap is positive (the distance)
+//! for separated hulls and negative (minus the penetration depth) for overlapping ones. An axis is a unit vector of the world
+//! frame from the first body to the second.
 //!
-//! These functions serve tests, and panic on input that makes no sense (an empty point set, a coordinate that is not
-//! finite, an index out of range).
+//! These functions are for tests. They panic on invalid input: an empty point set, a coordinate that is not finite, an index out
+//! of range.
 
 mod body64;
 pub mod certify;
@@ -43,12 +43,12 @@ pub use extent::extent;
 pub use gap::{Gap, Truth, gap, tolerance, truth, truths, whole_truth, whole_truths};
 pub use shape::Shape;
 
-/// How a hull stands in the world: scaled along its own axes, then turned, then moved, then rounded.
+/// The placement of a hull in the world: scaled along its own axes, then rotated, then translated, then rounded.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pose {
     /// World position of the hull's origin, in world units.
     pub position: [f32; 3],
-    /// Quaternion `x, y, z, w`, near unit length; it is divided by its length in f64.
+    /// Quaternion `x, y, z, w` of about unit length; it is normalised in f64.
     pub rotation: [f32; 4],
     /// Scale along the hull's own axes, each > 0.
     pub scale: [f32; 3],
@@ -74,7 +74,7 @@ impl Pose {
         DVec3::from(self.position.map(f64::from))
     }
 
-    /// The rotation as f64, divided by its length.
+    /// The rotation as f64, normalised.
     pub fn rotation64(&self) -> DQuat {
         DQuat::from_array(self.rotation.map(f64::from)).normalize()
     }
@@ -84,17 +84,17 @@ impl Pose {
         DVec3::from(self.scale.map(f64::from))
     }
 
-    /// Where the hull's vertex `v` stands relative to this pose's own position, in world units and axes.
+    /// The hull's vertex `v` relative to this pose's position, in world units and axes.
     pub fn offset(&self, v: [f32; 3]) -> DVec3 {
         self.rotation64() * (self.scale64() * DVec3::from(v.map(f64::from)))
     }
 }
 
-/// A body of a scene: which hull, and how it stands.
+/// A body of a scene: a hull and its pose.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Placed {
     /// Index of the hull among the scene's point sets.
     pub hull: u32,
-    /// How it stands in the world.
+    /// Its pose in the world.
     pub pose: Pose,
 }

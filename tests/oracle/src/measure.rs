@@ -1,22 +1,20 @@
-//! Distances, contacts and manifolds against the truth: the numbers within their tolerance, and what comes with them
-//! (points, axes, normals) checked on its own by f64 projection and by the distance of a point to a shape.
+//! Checks distances, contacts and manifolds against the truth. Numbers must be within their tolerance. Points, axes and normals
+//! are checked separately: by projection in f64, and by the distance of a point to a shape.
 //!
-//! What is permitted, in world units: τ of the pair for [`Precision::Fast`], 1e-9 S for [`Precision::Exact`]; to
-//! points of the world frame, what rounding coordinates of that size to f64 costs is granted. Where points lie is known
-//! less well than how deep: the facet of the Minkowski difference that they are on may be a sliver, whose normal f64 knows
-//! to its width only. For [`Precision::Exact`] they may lie 1e-8 S outside of their bodies. The points of a manifold are
-//! those of faces, and nearly coplanar faces are one face: they may lie 1e-6 S off the surface even then, and their
-//! depths are within τ.
+//! The tolerances, in world units: τ of the pair for [`Precision::Fast`], 1e-9 S for [`Precision::Exact`], plus the rounding of
+//! world coordinates to f64. Positions of points are less accurate than depths, because the facet of the Minkowski difference
+//! may be a sliver with an uncertain normal: with [`Precision::Exact`] points may be 1e-8 S outside of their bodies. A manifold
+//! takes nearly coplanar faces as one: its points may be 1e-6 S off the surface, and their depths are within τ.
 
 use glam::DVec3;
 use rayon::prelude::*;
 
 use crate::body64::Body64;
-use crate::compare::broken;
-use crate::gap::{bodies64, shown};
+use crate::compare::violation;
+use crate::gap::{bodies64, rounded_separation};
 use crate::{Placed, Shape, Truth, Verdict};
 
-/// Which of the two promises is checked.
+/// The precision to check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Precision {
     /// Within τ.
@@ -25,12 +23,12 @@ pub enum Precision {
     Exact,
 }
 
-/// What is said of a pair's distance.
+/// A distance under test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DistanceRow {
     /// The verdict.
     pub verdict: Verdict,
-    /// World units; 0 where overlapping.
+    /// World units; 0 for overlapping bodies.
     pub distance: f64,
     /// On the first, on the second, world frame.
     pub points: Option<[[f64; 3]; 2]>,
@@ -38,12 +36,12 @@ pub struct DistanceRow {
     pub axis: Option<[f64; 3]>,
 }
 
-/// What is said of a pair's contact.
+/// A contact under test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ContactRow {
     /// The verdict.
     pub verdict: Verdict,
-    /// World units; minus the distance where apart.
+    /// World units; minus the distance of separated bodies.
     pub depth: f64,
     /// Unit normal from the first to the second.
     pub normal: [f64; 3],
@@ -58,44 +56,44 @@ pub struct ManifoldPoint {
     pub on_a: [f64; 3],
     /// On the second, world frame.
     pub on_b: [f64; 3],
-    /// World units; negative where the surfaces are apart there.
+    /// World units; negative if the surfaces are separated there.
     pub depth: f64,
 }
 
-/// What is said of a pair's manifold.
+/// A manifold under test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ManifoldRow {
     /// The verdict.
     pub verdict: Verdict,
-    /// World units; minus the distance where apart.
+    /// World units; minus the distance of separated bodies.
     pub depth: f64,
     /// Unit normal from the first to the second.
     pub normal: [f64; 3],
-    /// One to four.
+    /// One to four points.
     pub points: Vec<ManifoldPoint>,
 }
 
-/// How accurate the answers are, and which break a promise.
+/// The errors of the answers, and the wrong ones.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Accuracy {
-    /// How many pairs were checked.
+    /// The number of checked pairs.
     pub checked_count: usize,
-    /// |error| of each distance (pairs apart), as a share of its τ.
+    /// |error| of the distance of each separated pair, relative to τ.
     pub distance_errors: Vec<f64>,
-    /// |error| of each depth (pairs that overlap), as a share of the smaller radius R; of a pair of points, of S.
+    /// |error| of the depth of each overlapping pair, relative to the smaller radius R, or to S if that is 0.
     pub depth_errors: Vec<f64>,
-    /// The largest |error| of any as a share of the sum S of the radii.
+    /// The largest |error| relative to the sum S of the radii.
     pub worst_of_sum: f64,
-    /// What broke a promise, in words.
+    /// A message for each wrong answer.
     pub failures: Vec<String>,
 }
 
-/// The largest, 0 of none.
+/// The largest value, 0 of none.
 pub fn largest(values: &[f64]) -> f64 {
     values.iter().copied().fold(0.0, f64::max)
 }
 
-/// The value that 99 of 100 do not exceed, 0 of none.
+/// The 99th percentile, 0 of none.
 pub fn percentile_99(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -113,10 +111,10 @@ impl Accuracy {
         self
     }
 
-    /// Says nothing where nothing failed.
+    /// Checks that there are no failures.
     ///
     /// # Errors
-    /// A text of the number of failures and the first ten.
+    /// The number of failures and the first ten.
     pub fn passed(&self) -> Result<(), String> {
         if self.failures.is_empty() {
             return Ok(());
@@ -142,14 +140,14 @@ impl std::fmt::Display for Accuracy {
     }
 }
 
-/// The shapes and bodies that answers are about.
+/// Checks the answers for a scene.
 #[derive(Debug, Clone, Copy)]
 pub struct Judge<'a> {
-    /// The shapes, made of the vertices that the library uses.
+    /// The shapes, made from the vertices that the library uses.
     pub shapes: &'a [Shape],
     /// The bodies.
     pub bodies: &'a [Placed],
-    /// What is promised.
+    /// The precision to check.
     pub precision: Precision,
 }
 
@@ -169,7 +167,7 @@ impl Judge<'_> {
     pub fn contacts(&self, pairs: &[[u32; 2]], rows: &[ContactRow], truths: &[Truth]) -> Accuracy {
         self.all(pairs, rows, truths, |case, row| {
             case.contact(row.depth, row.normal)?;
-            case.meeting_points(row.points, row.depth, row.normal, case.astray)
+            case.contact_points(row.points, row.depth, row.normal, case.point_tolerance)
         })
     }
 
@@ -202,7 +200,7 @@ impl Judge<'_> {
                     pairs[k][0], pairs[k][1], truth.gap, truth.tau, truth.radius, truth.radius_sum
                 ));
             }
-            case.measure(row.gap(), row.knows_depth(), &mut accuracy);
+            case.measure(row.gap(), row.has_depth(), &mut accuracy);
             accuracy
         };
         let joined = |a: Accuracy, b: Accuracy| a.joined(b);
@@ -219,39 +217,39 @@ impl Judge<'_> {
         let (a, b) = bodies64(shape_a, &at_a.pose, shape_b, &at_b.pose);
         let origin = at_a.pose.position64();
         let coordinate = origin.abs().max_element().max(at_b.pose.position64().abs().max_element());
-        let permitted = match self.precision {
+        let tolerance = match self.precision {
             Precision::Fast => truth.tau,
             Precision::Exact => 1e-9 * truth.radius_sum,
         };
-        let (unit, astray, merged) = match self.precision {
+        let (unit_tolerance, point_tolerance, manifold_tolerance) = match self.precision {
             Precision::Fast => (1e-6, truth.tau, truth.tau),
             Precision::Exact => (1e-9, 1e-8 * truth.radius_sum, 1e-6 * truth.radius_sum),
         };
-        // Of a half-space's partner far along the plane, heights are differences of numbers as large as the way there, or
-        // as its rounding.
-        let is_ground = a.plane.is_some() || b.plane.is_some();
-        let way = if is_ground { a.centre.distance(b.centre) + a.rounding + b.rounding } else { 0.0 };
-        let grain = 4.0 * f64::EPSILON * coordinate + 16.0 * f64::EPSILON * way;
+        // The height of a body over a half-space is a difference of numbers as large as its distance along the plane, or as its
+        // rounding.
+        let has_half_space = a.plane.is_some() || b.plane.is_some();
+        let reach = if has_half_space { a.centre.distance(b.centre) + a.rounding + b.rounding } else { 0.0 };
+        let rounding_error = 4.0 * f64::EPSILON * coordinate + 16.0 * f64::EPSILON * reach;
         Case {
             a,
             b,
             origin,
             truth: *truth,
-            permitted: permitted + grain,
-            astray: astray + grain,
-            merged: merged + grain,
-            unit,
+            tolerance: tolerance + rounding_error,
+            point_tolerance: point_tolerance + rounding_error,
+            manifold_tolerance: manifold_tolerance + rounding_error,
+            unit_tolerance,
         }
     }
 }
 
-/// What every kind of answer has.
+/// The parts that every answer has.
 trait Answer {
     fn verdict(&self) -> Verdict;
-    /// The signed gap that the answer says.
+    /// The signed gap of the answer.
     fn gap(&self) -> f64;
-    /// False where an overlap's depth is not said.
-    fn knows_depth(&self) -> bool;
+    /// Whether the answer gives the depth of an overlap.
+    fn has_depth(&self) -> bool;
 }
 
 impl Answer for DistanceRow {
@@ -261,7 +259,7 @@ impl Answer for DistanceRow {
     fn gap(&self) -> f64 {
         self.distance
     }
-    fn knows_depth(&self) -> bool {
+    fn has_depth(&self) -> bool {
         false
     }
 }
@@ -273,7 +271,7 @@ impl Answer for ContactRow {
     fn gap(&self) -> f64 {
         -self.depth
     }
-    fn knows_depth(&self) -> bool {
+    fn has_depth(&self) -> bool {
         true
     }
 }
@@ -285,44 +283,44 @@ impl Answer for ManifoldRow {
     fn gap(&self) -> f64 {
         -self.depth
     }
-    fn knows_depth(&self) -> bool {
+    fn has_depth(&self) -> bool {
         true
     }
 }
 
-/// One pair, in f64 about the first body's position.
+/// A pair in f64, relative to the first body's position.
 struct Case {
     a: Body64,
     b: Body64,
     origin: DVec3,
     truth: Truth,
-    /// How far any length may be off, in world units.
-    permitted: f64,
-    /// How far outside of its body a point may lie, in world units.
-    astray: f64,
-    /// How far off the surface a manifold's point may lie, in world units.
-    merged: f64,
-    /// How far a unit vector's length may be off.
-    unit: f64,
+    /// The allowed error of a length, in world units.
+    tolerance: f64,
+    /// The allowed distance of a point outside of its body, in world units.
+    point_tolerance: f64,
+    /// The allowed distance of a manifold's point from the surface, in world units.
+    manifold_tolerance: f64,
+    /// The allowed error of a unit vector's length.
+    unit_tolerance: f64,
 }
 
 impl Case {
     fn verdict(&self, verdict: Verdict) -> Result<(), String> {
-        match broken(verdict, &self.truth) {
+        match violation(verdict, &self.truth) {
             None => Ok(()),
-            Some((wanted, reason)) => Err(format!("{verdict:?} where {wanted:?}: {reason}")),
+            Some((expected, reason)) => Err(format!("{verdict:?}, expected {expected:?}: {reason}")),
         }
     }
 
-    /// Adds how far the answer is off.
-    fn measure(&self, gap: f64, knows_depth: bool, accuracy: &mut Accuracy) {
+    /// Adds the error of the answer.
+    fn measure(&self, gap: f64, has_depth: bool, accuracy: &mut Accuracy) {
         let Truth { gap: truth, tau, radius, radius_sum, .. } = self.truth;
-        let error = match (truth > 0.0, knows_depth) {
+        let error = match (truth > 0.0, has_depth) {
             (true, _) | (_, true) => (gap - truth).abs(),
             _ => gap.abs(),
         };
         let size = if radius > 0.0 { radius } else { radius_sum };
-        // A NaN is the largest error there is.
+        // NaN counts as an infinite error.
         let share = |of: f64| {
             if error.is_nan() {
                 f64::INFINITY
@@ -334,38 +332,38 @@ impl Case {
         };
         if truth > 0.0 {
             accuracy.distance_errors.push(share(tau));
-        } else if knows_depth {
+        } else if has_depth {
             accuracy.depth_errors.push(share(size));
         }
         accuracy.worst_of_sum = accuracy.worst_of_sum.max(share(radius_sum));
     }
 
-    fn near(&self, what: &str, found: f64, wanted: f64) -> Result<(), String> {
-        if (found - wanted).abs() <= self.permitted {
+    fn near(&self, what: &str, found: f64, expected: f64) -> Result<(), String> {
+        if (found - expected).abs() <= self.tolerance {
             return Ok(());
         }
         Err(format!(
-            "{what} is {found:e}, not {wanted:e}: off by {:e}, {:e} permitted",
-            found - wanted,
-            self.permitted
+            "{what} is {found:e}, not {expected:e}: off by {:e}, {:e} allowed",
+            found - expected,
+            self.tolerance
         ))
     }
 
     fn unit(&self, what: &str, n: [f64; 3]) -> Result<DVec3, String> {
         let n = DVec3::from(n);
-        if (n.length() - 1.0).abs() <= self.unit {
+        if (n.length() - 1.0).abs() <= self.unit_tolerance {
             Ok(n)
         } else {
             Err(format!("{what} {n} is {} long", n.length()))
         }
     }
 
-    fn within(&self, what: &str, body: &Body64, point: [f64; 3], permitted: f64) -> Result<(), String> {
+    fn within(&self, what: &str, body: &Body64, point: [f64; 3], tolerance: f64) -> Result<(), String> {
         let outside = body.outside(DVec3::from(point) - self.origin);
-        if outside <= permitted {
+        if outside <= tolerance {
             return Ok(());
         }
-        Err(format!("{what} lies {outside:e} outside, {permitted:e} permitted"))
+        Err(format!("{what} is {outside:e} outside, {tolerance:e} allowed"))
     }
 
     fn distance(&self, row: &DistanceRow) -> Result<(), String> {
@@ -383,66 +381,66 @@ impl Case {
         if separated && (row.axis.is_none() || row.points.is_none()) {
             return Err("a separated pair without its axis or its points".into());
         }
-        // Touching bodies may overlap: an axis or two points then show that, not the distance of 0.
+        // Touching bodies may overlap. Then the axis and the points give the overlap, not the distance of 0.
         let overlap = if separated { 0.0 } else { (-self.truth.gap).max(0.0) };
         if let Some(axis) = row.axis {
             let axis = self.unit("the axis", axis)?;
-            let shown = shown(&self.a, &self.b, axis);
-            let parts = shown > 0.0 || !separated;
-            let enough = shown >= row.distance - overlap - self.permitted;
-            if !parts || !enough {
-                return Err(format!("the axis shows {shown:e} of the distance {:e}", row.distance));
+            let shown = rounded_separation(&self.a, &self.b, axis);
+            let separates = shown > 0.0 || !separated;
+            let is_enough = shown >= row.distance - overlap - self.tolerance;
+            if !separates || !is_enough {
+                return Err(format!(
+                    "the separation along the axis is {shown:e}, the distance {:e}",
+                    row.distance
+                ));
             }
         }
         if let Some([p, q]) = row.points {
-            // Where they overlap, one point of either may do for both.
+            // For overlapping bodies the two points may be one, in either body.
             if overlap == 0.0 || p != q {
-                self.within("the first point", &self.a, p, self.astray)?;
-                self.within("the second point", &self.b, q, self.astray)?;
-            } else if self.within("the point", &self.a, p, self.astray).is_err() {
-                self.within("the point", &self.b, p, self.astray)?;
+                self.within("the first point", &self.a, p, self.point_tolerance)?;
+                self.within("the second point", &self.b, q, self.point_tolerance)?;
+            } else if self.within("the point", &self.a, p, self.point_tolerance).is_err() {
+                self.within("the point", &self.b, p, self.point_tolerance)?;
             }
             let apart = DVec3::from(p).distance(DVec3::from(q));
             if !(row.distance..=row.distance + overlap).contains(&apart) {
-                let wanted = row.distance + if apart > row.distance { overlap } else { 0.0 };
-                self.near("the points' distance", apart, wanted)?;
+                let expected = row.distance + if apart > row.distance { overlap } else { 0.0 };
+                self.near("the points' distance", apart, expected)?;
             }
         }
         Ok(())
     }
 
-    /// The depth, and that moving the second along the normal by it parts the two.
+    /// Checks the depth, and that moving the second by it along the normal separates the two.
     fn contact(&self, depth: f64, normal: [f64; 3]) -> Result<(), String> {
         self.near("the depth", depth, -self.truth.gap)?;
         let normal = self.unit("the normal", normal)?;
-        let left = shown(&self.a, &self.b, normal) + depth;
-        if left >= -self.permitted {
+        let left = rounded_separation(&self.a, &self.b, normal) + depth;
+        if left >= -self.tolerance {
             return Ok(());
         }
-        Err(format!(
-            "moved by the depth {depth:e} they overlap by {:e}, {:e} permitted",
-            -left, self.permitted
-        ))
+        Err(format!("moved by the depth {depth:e} they overlap by {:e}, {:e} allowed", -left, self.tolerance))
     }
 
-    /// The points lie on their bodies to within `permitted`, and apart as the depth and the normal say.
-    fn meeting_points(
+    /// Checks that the points are on their bodies to within `tolerance`, and differ by the depth along the normal.
+    fn contact_points(
         &self,
         [p, q]: [[f64; 3]; 2],
         depth: f64,
         normal: [f64; 3],
-        permitted: f64,
+        tolerance: f64,
     ) -> Result<(), String> {
-        self.within("the first point", &self.a, p, permitted)?;
-        self.within("the second point", &self.b, q, permitted)?;
+        self.within("the first point", &self.a, p, tolerance)?;
+        self.within("the second point", &self.b, q, tolerance)?;
         let off = DVec3::from(p) - DVec3::from(q) - DVec3::from(normal) * depth;
-        if off.length() <= self.permitted {
+        if off.length() <= self.tolerance {
             return Ok(());
         }
         Err(format!(
-            "the points differ by the depth times the normal and {:e}, {:e} permitted",
+            "the difference of the points is off by {:e}, {:e} allowed",
             off.length(),
-            self.permitted
+            self.tolerance
         ))
     }
 
@@ -452,40 +450,40 @@ impl Case {
             return Err(format!("{} points", row.points.len()));
         }
         for (k, point) in row.points.iter().enumerate() {
-            let named = |text: String| format!("point {k}: {text}");
-            self.meeting_points([point.on_a, point.on_b], point.depth, row.normal, self.merged)
-                .map_err(named)?;
+            let with_index = |text: String| format!("point {k}: {text}");
+            self.contact_points([point.on_a, point.on_b], point.depth, row.normal, self.manifold_tolerance)
+                .map_err(with_index)?;
             for (what, body, at) in [("the first", &self.a, point.on_a), ("the second", &self.b, point.on_b)]
             {
                 let outside = body.outside(DVec3::from(at) - self.origin);
-                if outside < -self.merged {
-                    return Err(format!("point {k} lies {:e} under the surface of {what}", -outside));
+                if outside < -self.manifold_tolerance {
+                    return Err(format!("point {k} is {:e} under the surface of {what}", -outside));
                 }
             }
-            if point.depth > row.depth + self.merged.max(self.truth.tau) {
+            if point.depth > row.depth + self.manifold_tolerance.max(self.truth.tau) {
                 return Err(format!("point {k} is {:e} deep, deeper than {:e}", point.depth, row.depth));
             }
             if row.points[..k].iter().any(|other| other.on_a == point.on_a && other.on_b == point.on_b) {
-                return Err(format!("point {k} stands there twice"));
+                return Err(format!("point {k} is there twice"));
             }
         }
         let deepest = row.points.iter().map(|p| p.depth).fold(f64::NEG_INFINITY, f64::max);
-        if (deepest - row.depth).abs() <= self.merged.max(self.truth.tau) {
+        if (deepest - row.depth).abs() <= self.manifold_tolerance.max(self.truth.tau) {
             return Ok(());
         }
         Err(format!(
-            "the deepest point is {deepest:e} deep, not {:e}, {:e} permitted",
-            row.depth, self.merged
+            "the deepest point is {deepest:e} deep, not {:e}, {:e} allowed",
+            row.depth, self.manifold_tolerance
         ))
     }
 }
 
-/// Checks which pairs an all-body query with a margin lists: sorted by (a, b), a < b, each once; every one of `pairs`
-/// whose gap is at most the margin, none whose gap is more; within τ of the margin either is right. A pair listed that is
-/// not among `pairs` is wrong, so give every pair that could be that near.
+/// Checks the pairs of a query of all bodies with a margin. They must be sorted by (a, b), a < b, each once, and be those of
+/// `pairs` with a gap of at most the margin; within τ of the margin either is right. A listed pair that is not among `pairs` is
+/// wrong, so give every pair that could be that near.
 ///
 /// # Errors
-/// A text that names the first pair out of order, missing or too many.
+/// A message with the first pair that is out of order, missing or extra.
 ///
 /// # Panics
 /// If the pairs and truths differ in length.
@@ -499,17 +497,17 @@ pub fn listed(found: &[[u32; 2]], pairs: &[[u32; 2]], truths: &[Truth], margin: 
     }
     let mut known = 0;
     for (pair, truth) in pairs.iter().zip(truths) {
-        let there = found.binary_search(pair).is_ok();
-        known += usize::from(there);
-        if there && truth.gap > margin + truth.tau {
+        let is_listed = found.binary_search(pair).is_ok();
+        known += usize::from(is_listed);
+        if is_listed && truth.gap > margin + truth.tau {
             return Err(format!("{pair:?} is listed, {:e} beyond the margin {margin:e}", truth.gap - margin));
         }
-        if !there && truth.gap < margin - truth.tau {
+        if !is_listed && truth.gap < margin - truth.tau {
             return Err(format!("{pair:?} is missing, its gap {:e} within the margin {margin:e}", truth.gap));
         }
     }
     if known < found.len() {
-        return Err(format!("{} pairs are listed that can't be near", found.len() - known));
+        return Err(format!("{} listed pairs are not among those that could be near", found.len() - known));
     }
     Ok(())
 }

@@ -23,14 +23,14 @@ impl Nearest {
 /// The features of a hull that may hold the nearest point.
 struct Features<'a> {
     points: Vec<DVec3>,
-    /// With the outward normal, of a solid.
+    /// Each with its outward normal, for a solid.
     triangles: Vec<(&'a [DVec3; 3], Option<DVec3>)>,
-    /// With the middle and half the length.
+    /// Each with its middle and half its length.
     edges: Vec<(&'a Edge, DVec3, f64)>,
 }
 
 impl<'a> Features<'a> {
-    /// Those that reach as high as `least` along `n`.
+    /// The features that reach at least `least` along `n`.
     fn new(body: &'a Body64, n: DVec3, least: f64) -> Self {
         let reaches = |p: &DVec3| n.dot(*p) >= least;
         let with_normal = |(k, t)| (t, body.outward.get(k).copied());
@@ -49,8 +49,8 @@ impl<'a> Features<'a> {
     }
 }
 
-/// A pair of points near one another, by going to and fro between the hulls from where they lie nearest along `axis`.
-fn to_and_fro(a: &Body64, b: &Body64, axis: DVec3) -> Nearest {
+/// A pair of near points, by alternating projections between the hulls, starting from the first's point furthest along `axis`.
+fn alternating_projections(a: &Body64, b: &Body64, axis: DVec3) -> Nearest {
     let mut best = Nearest { square: f64::INFINITY, on_a: a.points[0], on_b: b.points[0] };
     let start = a.points.iter().copied().max_by(|p, q| axis.dot(*p).total_cmp(&axis.dot(*q)));
     let mut on_a = start.unwrap_or(a.points[0]);
@@ -63,16 +63,16 @@ fn to_and_fro(a: &Body64, b: &Body64, axis: DVec3) -> Nearest {
     best
 }
 
-/// The nearest points over all feature pairs of two hulls; meaningless where the hulls overlap by more than rounding.
+/// The nearest points over all feature pairs of two hulls. Meaningless if the hulls overlap by more than rounding.
 ///
-/// With an axis to start from, features that can't hold the nearest points are skipped: of a pair of points no further
-/// apart than some d, none lies deeper than d − s below the top of its hull, s the separation along the same axis.
+/// With an axis to start from, features that cannot have the nearest points are skipped. For two points at a distance of at most
+/// d, each is at most d − s below the top of its hull along an axis of separation s.
 pub(crate) fn nearest(a: &Body64, b: &Body64, start: Option<DVec3>) -> Nearest {
     let mut best = Nearest { square: f64::INFINITY, on_a: a.points[0], on_b: b.points[0] };
     let sum = a.radius + b.radius;
     let (mut axis, mut slack) = (DVec3::ZERO, f64::INFINITY);
     if let Some(start) = start {
-        best = to_and_fro(a, b, start);
+        best = alternating_projections(a, b, start);
         let distance = best.square.sqrt();
         for n in [start, (best.on_b - best.on_a).normalize_or_zero()] {
             let own = distance - separation(a, b, n) + 1e-9 * (sum + distance);
@@ -89,7 +89,7 @@ pub(crate) fn nearest(a: &Body64, b: &Body64, start: Option<DVec3>) -> Nearest {
             best.offer(p, q);
         }
     }
-    // A triangle behind whose plane the point lies, by more than rounding, is not the nearest one.
+    // A triangle with the point behind its plane, by more than rounding, is not the nearest one.
     let rounding = 1e-9 * sum;
     let faces_away =
         |(t, n): &(&[DVec3; 3], Option<DVec3>), p: DVec3| n.is_some_and(|n| n.dot(p - t[0]) < -rounding);
@@ -116,7 +116,7 @@ pub(crate) fn nearest(a: &Body64, b: &Body64, start: Option<DVec3>) -> Nearest {
             }
         }
     }
-    // Segments have no triangles to meet the other's vertices.
+    // A hull without triangles needs its edges compared with the other's vertices.
     for (e, ..) in features_a.edges.iter().filter(|_| a.triangles.is_empty()) {
         for &q in &features_b.points {
             let (p, q) = nearest_of_segments(&e.ends, &[q, q]);

@@ -1,5 +1,4 @@
-//! The nearest points of segments and of triangles, which hulls are made of (Ericson 2005, "Real-Time Collision Detection",
-//! §5.1).
+//! The nearest points of segments and triangles (Ericson 2005, "Real-Time Collision Detection", §5.1).
 
 use glam::DVec3;
 
@@ -43,11 +42,11 @@ pub(crate) fn nearest_of_segments(p: &[DVec3; 2], q: &[DVec3; 2]) -> (DVec3, DVe
     (p[0] + d1 * s, q[0] + d2 * t)
 }
 
-/// The point of a triangle nearest to p: of its edges', or where p projects inside.
+/// The point of a triangle nearest to p: the nearest of its edges, or the projection of p if that is inside.
 ///
-/// Every candidate is a convex combination of the corners, so none lies outside of the triangle, however thin. Ericson's
-/// regions (2005, §5.1.5) divide by differences of products that for a triangle as thin as f32's rounding are noise in
-/// f64 too, and so may leave it by a part of its length.
+/// Every candidate is a convex combination of the corners, so it is in the triangle, however thin this is. Ericson's regions (2005,
+/// §5.1.5) divide by differences of products. For a triangle as thin as the rounding of f32 these are noise even in f64, and the
+/// result may be outside by a part of the triangle's length.
 pub(crate) fn nearest_of_triangle([a, b, c]: &[DVec3; 3], p: DVec3) -> DVec3 {
     let mut best = (f64::INFINITY, *a);
     let mut offer = |q: DVec3| {
@@ -78,8 +77,8 @@ pub(crate) fn nearest_of_triangle([a, b, c]: &[DVec3; 3], p: DVec3) -> DVec3 {
 mod tests {
     use super::*;
 
-    /// Ericson's regions put the nearest point of this needle, as thin as f32's rounding makes three points in line,
-    /// a part of its length away.
+    /// Ericson's regions put the nearest point of a needle, as thin as three collinear points rounded to f32, off by a part of its
+    /// length.
     #[test]
     fn the_nearest_point_of_a_needle_is_on_it() {
         let mut random = crate::random::Random::new(9);
@@ -90,7 +89,7 @@ mod tests {
             let p =
                 a + along * random.between(-0.2, 1.2) + random.direction() * random.log_between(1e-3, 1.0);
             let found = nearest_of_triangle(&triangle, p);
-            // In the triangle's own frame, where the needle is a plain one.
+            // In the triangle's own frame.
             let (x, y) = (along, aside.normalize());
             let z = x.cross(y);
             let flat = found - a;
@@ -106,7 +105,7 @@ mod tests {
             assert!((-1e-9..=1.0 + 1e-9).contains(&flat.dot(x)), "{triangle:?} {p}: {found}");
             let height = flat.dot(y);
             assert!(height >= -1e-12 && height <= aside.length() + 1e-12, "{triangle:?} {p}: {found}");
-            // Nearer than any edge only right above the inside.
+            // The point is nearer than the edges only above the interior.
             assert!(edges - found.distance(p) <= aside.length() + 1e-12);
         }
     }

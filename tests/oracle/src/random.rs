@@ -1,4 +1,4 @@
-//! A small seeded generator, so that every scene is the same on every machine.
+//! A seeded generator of random numbers, equal on every machine.
 
 use std::f64::consts::TAU;
 
@@ -13,7 +13,7 @@ pub struct Random {
 }
 
 impl Random {
-    /// A generator whose whole sequence follows from `seed`.
+    /// A generator with this seed.
     pub fn new(seed: u64) -> Self {
         let state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x1405_7b7e_f767_814f);
         let mut random = Self { state, is_xorshift: false };
@@ -22,8 +22,8 @@ impl Random {
         random
     }
 
-    /// The sequence of xorshift (Marsaglia 2003) from a `seed` that is not 0: surfaces on which paths once were wrong were
-    /// drawn with it, and must stay what they are.
+    /// The xorshift generator (Marsaglia 2003) with a `seed` that is not 0. Regression tests of surfaces were found with it and
+    /// depend on its sequence.
     pub fn xorshift(seed: u64) -> Self {
         Self { state: seed, is_xorshift: true }
     }
@@ -104,7 +104,7 @@ impl Random {
         [s * a.sin(), s * a.cos(), t * b.sin(), t * b.cos()].map(|x| x as f32)
     }
 
-    /// [`Random::rotation`] as f64, divided by its length.
+    /// [`Random::rotation`] as f64, normalised.
     pub fn rotation64(&mut self) -> DQuat {
         DQuat::from_array(self.rotation().map(f64::from)).normalize()
     }
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn same_seed_same_sequence() {
+    fn a_seed_gives_one_sequence() {
         let draw = |seed| {
             let mut r = Random::new(seed);
             (0..8).map(|_| r.bits()).collect::<Vec<_>>()
@@ -124,7 +124,7 @@ mod tests {
         assert_ne!(draw(7), draw(8));
     }
 
-    /// The first of Marsaglia's sequence by these shifts from 1.
+    /// The first numbers of Marsaglia's sequence from the seed 1.
     #[test]
     fn xorshift_is_the_published_one() {
         let mut r = Random::xorshift(1);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn draws_stay_in_range_and_centred() {
+    fn numbers_are_in_range_and_centred() {
         let mut r = Random::new(1);
         let count = 20_000;
         let mut mean = DVec3::ZERO;

@@ -1,15 +1,15 @@
-//! Rooms: the true shortest length by a visibility graph, and seeded rooms to ask it about.
+//! Rooms: the true length of a shortest path, by a visibility graph, and seeded rooms.
 //!
-//! Exact predicates on the rings' own coordinates, no triangulation: O(n³), for rooms of up to a few hundred corners.
+//! It uses exact predicates on the rings' coordinates and no triangulation. It takes O(n³), for up to a few hundred corners.
 
 use robust::{Coord, orient2d};
 
 use crate::random::Random;
 
-/// A polygon with holes, none of which touch: ring 0 is the outer one, counter-clockwise, the others clockwise.
+/// A polygon with holes that do not touch: ring 0 is the outer one, counter-clockwise; the others are clockwise.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rings {
-    /// The rings, none closed by a repeated point.
+    /// The rings, without a repeated closing point.
     pub rings: Vec<Vec<[f64; 2]>>,
 }
 
@@ -22,7 +22,7 @@ fn dot(a: [f64; 2], b: [f64; 2], c: [f64; 2]) -> f64 {
     (b[0] - a[0]) * (c[0] - a[0]) + (b[1] - a[1]) * (c[1] - a[1])
 }
 
-/// True where `p` is on the segment from `a` to `b`, ends included.
+/// Whether `p` is on the segment from `a` to `b`, with its ends.
 fn on_segment(a: [f64; 2], b: [f64; 2], p: [f64; 2]) -> bool {
     turn(a, b, p) == 0.0
         && p[0] >= a[0].min(b[0])
@@ -40,7 +40,7 @@ impl Rings {
         })
     }
 
-    /// True where a point is in the room, its walls included.
+    /// Whether a point is in the room, walls included.
     pub fn holds(&self, p: [f64; 2]) -> bool {
         let mut is_inside = false;
         for [_, a, b, _] in self.edges() {
@@ -55,12 +55,12 @@ impl Rings {
         is_inside
     }
 
-    /// True where the straight way from one point of the room to another stays in it. It may run along walls.
+    /// Whether the segment between two points of the room stays in it. It may run along walls.
     pub fn sees(&self, p: [f64; 2], q: [f64; 2]) -> bool {
         if p == q {
             return true;
         }
-        // A direction leads into the room at a corner where it is in the closed angle left of its two walls.
+        // At a corner a direction leads into the room if it is in the closed angle to the left of the two walls.
         let leads_in = |before: [f64; 2], corner: [f64; 2], after: [f64; 2], to: [f64; 2]| {
             let (from_wall, to_wall) = (turn(corner, after, to), turn(corner, before, to));
             let bend = turn(before, corner, after);
@@ -95,9 +95,9 @@ impl Rings {
         true
     }
 
-    /// The length of the shortest way from one point of the room to another; infinite where there is none.
+    /// The length of the shortest path between two points of the room; infinite without one.
     pub fn shortest(&self, start: [f64; 2], goal: [f64; 2]) -> f64 {
-        // Paths bend at corners that jut into the room.
+        // Paths bend at reflex corners.
         let mut points = vec![start, goal];
         for [a, b, c, _] in self.edges() {
             if turn(a, b, c) < 0.0 || (turn(a, b, c) == 0.0 && dot(b, a, c) > 0.0) {
@@ -127,7 +127,7 @@ impl Rings {
     }
 
     /// A seeded room: a rectangle with notches, and holes in the squares of a grid. `kind` 0 has integer coordinates and many
-    /// corners in line, 1 any coordinates, 2 is kind 0 turned.
+    /// collinear corners, 1 has any coordinates, 2 is kind 0 rotated.
     pub fn random(random: &mut Random, kind: u32) -> Self {
         let columns = 1 + random.below(4);
         let rows = 1 + random.below(4);
@@ -176,7 +176,7 @@ impl Rings {
                     let (a, b) = (place(random, 1.0, 5.0), place(random, 1.0, 5.0));
                     ring.extend([[-a, -b], [-a, b], [a, b], [a, -b]]);
                 } else {
-                    // Star-shaped about the centre, clockwise.
+                    // Star-shaped around the centre, clockwise.
                     let count = 3 + random.below(8);
                     for k in 0..count {
                         let angle = -std::f64::consts::TAU * (k as f64 + 0.8 * random.unit()) / count as f64;
@@ -204,7 +204,7 @@ impl Rings {
         Self { rings }
     }
 
-    /// A point of the room: anywhere, on a wall or at a corner.
+    /// A random point of the room: inside, on a wall or at a corner.
     pub fn random_point(&self, random: &mut Random) -> [f64; 2] {
         let ring = &self.rings[random.below(self.rings.len())];
         let i = random.below(ring.len());
@@ -280,7 +280,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pillar_is_walked_around() {
+    fn a_shortest_path_goes_around_a_pillar() {
         let rings = vec![
             vec![[0.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0]],
             vec![[4.0, 4.0], [4.0, 6.0], [6.0, 6.0], [6.0, 4.0]],

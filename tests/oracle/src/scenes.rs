@@ -1,7 +1,7 @@
 //! Seeded scenes for tests and benches.
 //!
-//! A scene's truth is its f32 poses as stored: a generator places bodies for a wanted gap in f64, rounds, and leaves
-//! it to [`Scene::truths`] (or [`crate::truths`]) to measure what the gap became.
+//! The truth of a scene is that of its f32 poses. A generator places bodies at a target gap in f64 and rounds; [`Scene::truths`]
+//! or [`crate::truths`] then measure the actual gap.
 
 mod boxes;
 mod crowd;
@@ -23,16 +23,16 @@ use crate::gap::gap64;
 use crate::random::Random;
 use crate::{Placed, Pose, Shape, Truth, truths};
 
-/// Hulls, bodies and the pairs to ask about.
+/// Hulls, bodies and the pairs to query.
 #[derive(Debug, Clone, Default)]
 pub struct Scene {
-    /// Point sets to make hulls of, each in its own frame; an empty one stands for the half-space y ≤ 0.
+    /// The point sets of the hulls, each in its own frame. An empty one stands for the half-space y ≤ 0.
     pub hulls: Vec<Vec<[f32; 3]>>,
-    /// Rounding radius of each hull, in its own units; a hull past the end has none.
+    /// The rounding radius of each hull, in its own units. Hulls past the end have none.
     pub roundings: Vec<f32>,
     /// The bodies.
     pub bodies: Vec<Placed>,
-    /// Pairs of bodies to ask about, by index, a < b.
+    /// The pairs of bodies to query, by index, a < b.
     pub pairs: Vec<[u32; 2]>,
 }
 
@@ -51,8 +51,8 @@ impl Scene {
         self.roundings.get(hull).copied().unwrap_or(0.0)
     }
 
-    /// The same scene in other units: hulls, roundings and positions times `factor`, each rounded to f32 again, so that
-    /// gaps that are small next to the positions become others.
+    /// The scene in other units: hulls, roundings and positions times `factor`, each rounded to f32 again. Gaps that are small
+    /// relative to the positions change.
     pub fn scaled(&self, factor: f64) -> Self {
         let times = |x: f32| (f64::from(x) * factor) as f32;
         let mut scene = self.clone();
@@ -64,7 +64,7 @@ impl Scene {
         scene
     }
 
-    /// The same scene elsewhere: every position plus `by`, in world units, rounded to f32 again.
+    /// The scene translated: every position plus `by`, in world units, rounded to f32 again.
     pub fn moved(&self, by: [f64; 3]) -> Self {
         let mut scene = self.clone();
         for body in &mut scene.bodies {
@@ -74,14 +74,14 @@ impl Scene {
         scene
     }
 
-    /// The truth of the scene's pairs. Tests of a library that makes its own choice of hull vertices make the shapes
-    /// of those and call [`crate::truths`].
+    /// The truth of the scene's pairs. A test of a library that chooses its own hull vertices makes shapes of these and calls
+    /// [`crate::truths`].
     pub fn truths(&self) -> Vec<Truth> {
         truths(&self.shapes(), &self.bodies, &self.pairs)
     }
 }
 
-/// Sizes of the hulls at which accuracy is promised, as multiples of a scene's own.
+/// The sizes of hulls at which accuracy is checked, as multiples of a scene's own.
 pub const SCALES: [f64; 5] = [1e-5, 1e-2, 1.0, 1e3, 1e5];
 
 /// A kind of convex point set.
@@ -146,8 +146,8 @@ fn box_corners(half: DVec3) -> impl Iterator<Item = DVec3> {
     (0..8u8).map(move |k| half * DVec3::from([0, 1, 2].map(|i| if k >> i & 1 == 0 { -1.0 } else { 1.0 })))
 }
 
-/// A convex point set of a kind, within a ball of radius about 1 around the origin. `point_count` (≥ 4) is obeyed
-/// where the kind leaves it open, to the next smaller even number where there are two rings.
+/// A convex point set of a kind, within a ball of radius about 1 around the origin. Kinds without a fixed number of points have
+/// `point_count` (≥ 4), or the next smaller even number with two rings.
 ///
 /// # Panics
 /// If `point_count` is less than 4.
@@ -200,7 +200,7 @@ pub fn convex_set(random: &mut Random, kind: Kind, point_count: usize) -> Vec<[f
     }
 }
 
-/// `count` convex point sets, the kinds in turn, each with 4 to 40 points asked for, scaled to about `size`.
+/// `count` convex point sets of alternating kinds, each of 4 to 40 points and of about `size`.
 pub fn convex_sets(count: usize, size: f64, seed: u64) -> Vec<Vec<[f32; 3]>> {
     let mut random = Random::new(seed);
     (0..count)
@@ -212,8 +212,8 @@ pub fn convex_sets(count: usize, size: f64, seed: u64) -> Vec<Vec<[f32; 3]>> {
         .collect()
 }
 
-/// A half-placed pair: what is known before positions are.
-struct Couple<'a> {
+/// A pair of shapes before their positions are chosen.
+struct UnplacedPair<'a> {
     shapes: [&'a Shape; 2],
     rotations: [[f32; 4]; 2],
     scales: [[f32; 3]; 2],
@@ -221,7 +221,7 @@ struct Couple<'a> {
     radii: [f32; 2],
 }
 
-impl Couple<'_> {
+impl UnplacedPair<'_> {
     fn pose(&self, k: usize) -> Pose {
         let (rotation, scale, radius) = (self.rotations[k], self.scales[k], self.radii[k]);
         Pose { position: [0.0; 3], rotation, scale, radius }
@@ -232,14 +232,14 @@ impl Couple<'_> {
         Body64::new(self.shapes[k], pose.rotation64(), pose.scale64(), f64::from(pose.radius), offset)
     }
 
-    /// Bounding radius, rounding included.
+    /// The bounding radius, with the rounding.
     fn radius(&self, k: usize) -> f64 {
         let pose = self.pose(k);
         let rounding = self.shapes[k].rounding() * pose.scale64().min_element() + f64::from(pose.radius);
         self.shapes[k].radius(self.scales[k]) + rounding
     }
 
-    /// From the first's position to the second's, so that the means of the two stand `apart` (a vector) apart.
+    /// The vector from the first's position to the second's for which their means differ by `apart`.
     fn between_means(&self, apart: DVec3) -> DVec3 {
         let mean = |k: usize| {
             let pose = self.pose(k);
@@ -248,24 +248,24 @@ impl Couple<'_> {
         apart + mean(0) - mean(1)
     }
 
-    /// From the first's position to the second's, so that the signed gap is about `wanted`, the second seen in about
-    /// `direction` from the first. Moving along the axis of a gap changes it by as much until another axis shows
-    /// more, so a few rounds of measuring and moving come to it.
-    fn at_gap(&self, direction: DVec3, wanted: f64) -> DVec3 {
+    /// The vector from the first's position to the second's for which the signed gap is about `target`, with the second in about
+    /// `direction`. Moving along the axis of the gap changes it by as much until another axis becomes the best, so a few rounds
+    /// converge.
+    fn at_gap(&self, direction: DVec3, target: f64) -> DVec3 {
         let a = self.body(0, DVec3::ZERO);
         let reach = self.radius(0) + self.radius(1);
         let mut offset = self.between_means(direction * reach);
         for _ in 0..4 {
             let found = gap64(&a, &self.body(1, offset));
-            if (found.gap - wanted).abs() <= 1e-9 * reach.min(wanted.abs()) {
+            if (found.gap - target).abs() <= 1e-9 * reach.min(target.abs()) {
                 break;
             }
-            offset += DVec3::from(found.axis) * (wanted - found.gap);
+            offset += DVec3::from(found.axis) * (target - found.gap);
         }
         offset
     }
 
-    /// Puts the pair into a scene as bodies of hulls `hulls`, the first at `position`.
+    /// Adds the pair to a scene as bodies of `hulls`, the first at `position`.
     fn place(&self, scene: &mut Scene, hulls: [u32; 2], position: [f32; 3], offset: DVec3) {
         let first = scene.bodies.len() as u32;
         let second = (DVec3::from(position.map(f64::from)) + offset).as_vec3().to_array();
@@ -276,8 +276,8 @@ impl Couple<'_> {
     }
 }
 
-/// Appends the bodies and pairs of `block`, which use the same hulls.
-fn join(scene: &mut Scene, block: &Scene) {
+/// Appends the bodies and pairs of `block`, which uses the same hulls.
+fn append(scene: &mut Scene, block: &Scene) {
     let base = scene.bodies.len() as u32;
     scene.bodies.extend(&block.bodies);
     scene.pairs.extend(block.pairs.iter().map(|p| p.map(|i| i + base)));

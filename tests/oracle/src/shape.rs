@@ -1,31 +1,31 @@
-//! The convex hull of a point set, its combinatorics decided by exact predicates.
+//! The convex hull of a point set, built with exact predicates.
 
 use std::collections::{HashMap, HashSet};
 
 use glam::DVec3;
 use robust::{Coord, Coord3D, orient2d, orient3d};
 
-/// The convex hull of a point set, of any dimension from a point to a solid, in the hull's own frame, and how far it is
-/// rounded; or a half-space.
+/// The convex hull of a point set with a rounding, of any dimension from a point to a solid, in the hull's own frame; or a
+/// half-space.
 ///
-/// Incremental insertion with the exact orientation predicates of Shewchuk (1997, "Adaptive Precision Floating-Point
-/// Arithmetic and Fast Robust Geometric Predicates"): coplanar, collinear and repeated points and needles and plates
-/// of any thinness take no tolerance. A scale per axis is affine and leaves the combinatorics as they are.
+/// It is built by incremental insertion with the exact orientation predicates of Shewchuk (1997, "Adaptive Precision
+/// Floating-Point Arithmetic and Fast Robust Geometric Predicates"). Coplanar, collinear and repeated points, needles and plates
+/// need no tolerance. A scale per axis is affine and does not change the combinatorics.
 #[derive(Debug, Clone)]
 pub struct Shape {
-    /// Every point given, in the order given.
+    /// All given points, in order.
     pub(crate) points: Vec<DVec3>,
-    /// Indices of the points that the hull's triangulation uses.
+    /// The indices of the points in the hull's triangulation.
     pub(crate) corners: Vec<u32>,
-    /// Counter-clockwise seen from outside; of a polygon one side only, of a segment or point none.
+    /// Counter-clockwise from outside. A polygon has one side only, a segment or point none.
     pub(crate) triangles: Vec<[u32; 3]>,
-    /// One triangle of each face (a face may hold several coplanar triangles): the largest.
+    /// The largest triangle of each face, which may have several coplanar triangles.
     pub(crate) faces: Vec<[u32; 3]>,
-    /// Edges between faces that are not coplanar; of a polygon its boundary, of a segment itself.
+    /// The edges between faces that are not coplanar; of a polygon its boundary, of a segment the segment.
     pub(crate) edges: Vec<[u32; 2]>,
-    /// Of a solid: for each edge, the third corners of its two triangles; else empty.
+    /// For each edge of a solid the third corners of its two triangles; else empty.
     pub(crate) wings: Vec<[u32; 2]>,
-    /// Points that are vertices of the hull in the strict sense, ascending.
+    /// The strict vertices of the hull, ascending.
     extreme: Vec<u32>,
     dimension: u8,
     mean: DVec3,
@@ -38,8 +38,7 @@ fn coord(p: DVec3) -> Coord3D<f64> {
     Coord3D { x: p.x, y: p.y, z: p.z }
 }
 
-/// The sign that says on which side of the plane a, b, c the point p lies: < 0 on the side from which a, b, c run
-/// counter-clockwise, exactly 0 on the plane.
+/// The side of the plane a, b, c that p is on: < 0 on the side from which a, b, c run counter-clockwise, exactly 0 on the plane.
 fn side(a: DVec3, b: DVec3, c: DVec3, p: DVec3) -> f64 {
     orient3d(coord(a), coord(b), coord(c), coord(p))
 }
@@ -48,7 +47,7 @@ fn collinear(a: DVec3, b: DVec3, c: DVec3) -> bool {
     (0..3).all(|drop| turn(drop, a, b, c) == 0.0)
 }
 
-/// Orientation of a, b, c seen along the axis `drop`, exact in sign.
+/// The orientation of a, b, c projected along the axis `drop`, exact in sign.
 fn turn(drop: usize, a: DVec3, b: DVec3, c: DVec3) -> f64 {
     let flat = |p: DVec3| Coord { x: p[(drop + 1) % 3], y: p[(drop + 2) % 3] };
     orient2d(flat(a), flat(b), flat(c))
@@ -57,8 +56,8 @@ fn turn(drop: usize, a: DVec3, b: DVec3, c: DVec3) -> f64 {
 impl Shape {
     /// The hull of `points`, in the units of the points.
     ///
-    /// The bounding radius and mean are those of the points given, so give a hull's vertices, not a cloud, where they
-    /// matter; for a cloud see [`Shape::of_cloud`].
+    /// The bounding radius and the mean are those of the given points. If they matter, give the hull's vertices, or use
+    /// [`Shape::of_cloud`].
     ///
     /// # Panics
     /// If there are no points or one is not finite.
@@ -89,8 +88,7 @@ impl Shape {
         Self { dimension: 3, half_space: true, ..Self::new(&[[0.0; 3]]) }
     }
 
-    /// The same core, grown by a ball of `radius` ≥ 0 in the shape's own units; a pose scales it by the least of its
-    /// scales.
+    /// The shape with a rounding of `radius` ≥ 0 in its own units. A pose scales it by the least of its scales.
     ///
     /// # Panics
     /// If the radius is negative or not finite.
@@ -99,18 +97,18 @@ impl Shape {
         Self { rounding: f64::from(radius), ..self }
     }
 
-    /// Radius of the ball that the core is grown by, in the shape's own units.
+    /// The radius of the rounding, in the shape's own units.
     pub fn rounding(&self) -> f64 {
         self.rounding
     }
 
-    /// True of [`Shape::half_space`].
+    /// Whether this is [`Shape::half_space`].
     pub fn is_half_space(&self) -> bool {
         self.half_space
     }
 
-    /// The hull of `points` with all points dropped that are not vertices of the hull in the strict sense, so that the
-    /// mean and bounding radius are those of the hull's vertices.
+    /// The hull of `points`, reduced to the strict vertices, so that the mean and the bounding radius are those of the hull's
+    /// vertices.
     ///
     /// # Panics
     /// If there are no points or one is not finite.
@@ -120,46 +118,46 @@ impl Shape {
         Self::new(&kept)
     }
 
-    /// 0 a point, 1 a segment, 2 a polygon, 3 a solid; exact.
+    /// The exact dimension: 0 for a point, 1 for a segment, 2 for a polygon, 3 for a solid.
     pub fn dimension(&self) -> u8 {
         self.dimension
     }
 
-    /// Indices (into the points given) of the vertices of the hull in the strict sense, ascending; of equal points
-    /// one. A point in the middle of an edge or face is none.
+    /// The indices of the strict vertices among the given points, ascending; one for equal points. A point inside an edge or a face is
+    /// not a strict vertex.
     pub fn extreme(&self) -> &[u32] {
         &self.extreme
     }
 
-    /// How many points were given.
+    /// The number of given points.
     pub fn point_count(&self) -> usize {
         self.points.len()
     }
 
-    /// How many faces the hull has, coplanar triangles counted as one; 0 for a segment or point.
+    /// The number of faces, with coplanar triangles as one; 0 for a segment or a point.
     pub fn face_count(&self) -> usize {
         self.faces.len()
     }
 
-    /// How many edges the hull has, those between coplanar triangles not counted.
+    /// The number of edges, without those between coplanar triangles.
     pub fn edge_count(&self) -> usize {
         self.edges.len()
     }
 
-    /// Mean of the points given, in the hull's own frame.
+    /// The mean of the given points, in the hull's own frame.
     pub fn mean(&self) -> [f64; 3] {
         self.mean.to_array()
     }
 
-    /// Largest distance of a point given from the mean, after scaling along the hull's own axes, in world units;
-    /// without the rounding.
+    /// The largest distance of a given point from the mean after scaling along the hull's own axes, in world units, without the
+    /// rounding.
     pub fn radius(&self, scale: [f32; 3]) -> f64 {
         let scale = DVec3::from(scale.map(f64::from));
         self.points.iter().map(|&p| (scale * (p - self.mean)).length()).fold(0.0, f64::max)
     }
 
-    /// How far `point` (hull's own frame) lies outside the hull: the largest distance beyond a face's plane, ≤ 0
-    /// inside. Solids only, without their rounding; a lower bound of the distance.
+    /// The largest signed distance of `point` (in the hull's own frame) from a face's plane: ≤ 0 inside, else a lower bound of the
+    /// distance. For solids only, without the rounding.
     ///
     /// # Panics
     /// If the hull is not a solid.
@@ -175,8 +173,8 @@ impl Shape {
             .fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// Outward normal of a triangle, not of unit length. Each component is the exact predicate's, so that even of a
-    /// sliver as thin as f32's rounding the direction is right to the last bits: f64's own cross product of it may be 0.
+    /// The outward normal of a triangle, not of unit length. Its components come from the exact predicate, so that the direction is right
+    /// even for a sliver as thin as the rounding of f32, whose cross product in f64 may be 0.
     pub(crate) fn normal(&self, [a, b, c]: [u32; 3]) -> DVec3 {
         let [a, b, c] = [a, b, c].map(|i| self.points[i as usize]);
         DVec3::from([0, 1, 2].map(|drop| turn(drop, a, b, c)))
@@ -193,7 +191,7 @@ impl Shape {
         };
         let Some(third) = (0..count).find(|&i| !collinear(p[first], p[second], p[i])) else {
             self.dimension = 1;
-            // Along a line, the coordinate that varies most orders the points.
+            // Points on a line are ordered by the coordinate that varies most.
             let axis = (p[second] - p[first]).abs().max_position();
             let low = (0..count).min_by(|&i, &j| p[i][axis].total_cmp(&p[j][axis])).unwrap_or(0) as u32;
             let high = (0..count).max_by(|&i, &j| p[i][axis].total_cmp(&p[j][axis])).unwrap_or(0) as u32;
@@ -212,7 +210,7 @@ impl Shape {
         let all: Vec<u32> = (0..count as u32).collect();
         self.build_solid(first, &all);
         if self.extreme.len() < self.corners.len() {
-            // Again from the vertices alone, so that no edge or face has a point in its middle.
+            // Build again from the strict vertices, so that no edge or face has a point inside.
             let extreme = self.extreme.clone();
             let at = |i: u32| self.points[i as usize];
             let [a, b] = [extreme[0], extreme[1]];
@@ -223,13 +221,13 @@ impl Shape {
         }
     }
 
-    /// Andrew's monotone chain (1979) in the projection that keeps the plane from collapsing.
+    /// Andrew's monotone chain (1979), in a projection that is not degenerate.
     fn build_polygon(&mut self) {
         let p = &self.points;
         let mut order: Vec<u32> = (0..p.len() as u32).collect();
         let second = (0..p.len()).find(|&k| p[k] != p[0]).unwrap_or(0);
-        let spreads = |drop: usize| p.iter().any(|&q| turn(drop, p[0], p[second], q) != 0.0);
-        let drop = (0..3).find(|&drop| spreads(drop)).unwrap_or(0);
+        let is_proper = |drop: usize| p.iter().any(|&q| turn(drop, p[0], p[second], q) != 0.0);
+        let drop = (0..3).find(|&drop| is_proper(drop)).unwrap_or(0);
         let key = |i: u32| (p[i as usize][(drop + 1) % 3], p[i as usize][(drop + 2) % 3]);
         order.sort_by(|&i, &j| {
             let (a, b) = (key(i), key(j));
@@ -267,15 +265,15 @@ impl Shape {
         triangles.iter().copied().max_by(|s, t| area(s).total_cmp(&area(t))).unwrap_or([0; 3])
     }
 
-    /// The hull of the points `indices`, from a tetrahedron of four of them that has a volume.
+    /// Builds the hull of the points `indices` from a tetrahedron of four of them with a volume.
     fn build_solid(&mut self, [a, b, c, d]: [u32; 4], indices: &[u32]) {
         let p = &self.points;
         let at = |i: u32| p[i as usize];
         let [a, b] = if side(at(a), at(b), at(c), at(d)) > 0.0 { [a, b] } else { [b, a] };
         let mut triangles = vec![[a, b, c], [a, d, b], [b, d, c], [c, d, a]];
         for &i in indices {
-            // A triangle in whose plane the point lies is kept: then no new triangle is degenerate, because a
-            // triangle that sees the point strictly has no edge in line with it.
+            // A triangle whose plane contains the point is kept. Then no new triangle is degenerate, because an edge of a visible
+            // triangle is not collinear with the point.
             let (visible, kept): (Vec<_>, Vec<_>) =
                 triangles.iter().copied().partition(|&[u, v, w]| side(at(u), at(v), at(w), at(i)) < 0.0);
             if visible.is_empty() {
@@ -300,7 +298,7 @@ impl Shape {
                 assert!(before.is_none(), "an edge has two triangles on one side");
             }
         }
-        // Flood over coplanar neighbours to find the faces.
+        // Flood fill over coplanar neighbours finds the faces.
         let mut face_of = vec![usize::MAX; triangles.len()];
         let mut faces: Vec<Vec<[u32; 3]>> = Vec::new();
         for start in 0..triangles.len() {
@@ -366,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn grids_of_every_dimension() {
+    fn grids_of_every_dimension_have_exact_hulls() {
         for (counts, dimension, extreme, edges, faces) in [
             ([1, 1, 1], 0, 1, 0, 0),
             ([1, 5, 1], 1, 2, 1, 0),
@@ -391,11 +389,11 @@ mod tests {
     }
 
     #[test]
-    fn random_solids_are_closed_and_hold_every_point() {
+    fn random_solids_are_closed_and_contain_every_point() {
         let mut random = Random::new(11);
         for round in 0..200 {
             let count = 4 + random.below(60);
-            // Every fourth a plate 1:1e-5, every fourth a needle.
+            // Every fourth is a plate of 1:1e-5, every fourth a needle.
             let thin = [[1.0, 1.0, 1.0], [1.0, 1.0, 1e-5], [1e-5, 1e-5, 1.0], [1.0, 1.0, 1.0]][round % 4];
             let points: Vec<[f32; 3]> = (0..count)
                 .map(|_| {
@@ -405,7 +403,7 @@ mod tests {
                 .collect();
             let shape = Shape::new(&points);
             assert_eq!(shape.dimension(), 3);
-            // Euler: V − E + F = 2, of the triangulation.
+            // Euler's formula of the triangulation: V − E + F = 2.
             assert_eq!(shape.corners.len() * 2 - 4, shape.triangles.len());
             for &p in &points {
                 assert!(shape.outside(p) <= 1e-12, "round {round}: {}", shape.outside(p));
@@ -413,8 +411,8 @@ mod tests {
         }
     }
 
-    /// A tetrahedron with a point in the middle of each edge, rounded to f32 at 1e-5: some of its slivers have a cross
-    /// product of 0 in f64.
+    /// A tetrahedron of size 1e-5 with a point in the middle of each edge, rounded to f32. Some of its slivers have a cross product
+    /// of 0 in f64.
     #[test]
     fn slivers_have_normals() {
         let points = [
@@ -439,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn cylinder_has_polygon_caps() {
+    fn the_caps_of_a_cylinder_are_polygons() {
         let points: Vec<[f32; 3]> = (0..16)
             .flat_map(|k| {
                 let angle = f64::from(k) * std::f64::consts::TAU / 16.0;

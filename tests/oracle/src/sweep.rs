@@ -1,10 +1,10 @@
-//! Checks of claimed first times of impact, in f64, by nothing but gaps and projections at single times.
+//! Checks claimed times of impact in f64, by gaps and projections at single times.
 //!
-//! Bodies that do not turn: their gap is a convex function of time, and along one axis their separation is linear. So a hit
-//! is proved by the gap at its time and an axis that shows no overlap both there and at the start; and for a miss the
-//! least gap is found by golden section. Bodies that turn: no point of them moves faster along any line than the
-//! relative velocity and each spin times the distance from its axis allow, so the gap at one time bounds it for a while
-//! after, and steps of such whiles cover the time up to the claim.
+//! For bodies that do not rotate the gap is a convex function of time, and the separation along an axis is linear. So a hit is
+//! proved by the gap at its time and an axis without overlap both then and at the start. For a miss the least gap is found by
+//! golden-section search. For bodies that rotate, the speed of any point is bounded by the relative velocity and each spin times
+//! the distance from its axis. So the gap at a time bounds it for some time after, and such steps cover the time up to the claim
+//! (conservative advancement).
 
 use glam::{DQuat, DVec3};
 
@@ -12,7 +12,7 @@ use crate::body64::Body64;
 use crate::gap::{Gap, gap64};
 use crate::{Pose, Shape, tolerance};
 
-/// How a body moves: its position goes on by `velocity` each second, its rotation turns about world axes by `spin`.
+/// The motion of a body: its velocity, and its spin about world axes.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Motion {
     /// World units a second.
@@ -21,14 +21,14 @@ pub struct Motion {
     pub spin: [f32; 3],
 }
 
-/// What is claimed of a pair.
+/// A claim about a pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Claim {
-    /// They first meet at this time, in seconds; the unit normal from the first to the second.
+    /// The time of impact in seconds, and the unit normal from the first to the second.
     Hit(f64, [f64; 3]),
-    /// They don't meet.
+    /// They do not touch.
     Miss,
-    /// They touch at the start; the contact's normal.
+    /// They touch at the start, with this normal.
     Touching([f64; 3]),
 }
 
@@ -37,9 +37,9 @@ pub enum Claim {
 pub struct Pair<'a> {
     /// The hulls.
     pub shapes: [&'a Shape; 2],
-    /// Where they start.
+    /// Their poses at the start.
     pub poses: [Pose; 2],
-    /// How they move.
+    /// Their motions.
     pub motions: [Motion; 2],
 }
 
@@ -59,12 +59,12 @@ impl Pair<'_> {
         [body(0, DVec3::ZERO), body(1, between)]
     }
 
-    /// Of the first less that of the second.
+    /// The velocity of the first relative to the second.
     fn velocity(&self) -> DVec3 {
         vector(self.motions[0].velocity) - vector(self.motions[1].velocity)
     }
 
-    fn turns(&self) -> bool {
+    fn rotates(&self) -> bool {
         self.motions.iter().any(|motion| motion.spin != [0.0; 3])
     }
 
@@ -74,7 +74,7 @@ impl Pair<'_> {
         gap64(&a, &b).gap
     }
 
-    /// What an axis from the first to the second shows at a time: their separation along it.
+    /// The separation along an axis from the first to the second, at a time.
     pub fn separation(&self, time: f64, axis: [f64; 3]) -> f64 {
         let n = DVec3::from(axis);
         let [a, b] = self.at(time);
@@ -101,26 +101,25 @@ impl Pair<'_> {
         }
     }
 
-    /// τ of the pair when the gap is `gap`, and what times held in f64 are off by over a way of `duration`; with `exact`
-    /// 1e-9 S instead of τ.
+    /// The tolerance: τ of the pair at this gap, or 1e-9 S if `exact`, plus the rounding of times in f64 over the distance moved.
     pub fn tolerance(&self, gap: f64, duration: f64, exact: bool) -> f64 {
         let [smaller, sum] = self.radii();
-        let way = self.velocity().length() * duration;
+        let distance = self.velocity().length() * duration;
         let tau = if exact { 1e-9 * sum } else { tolerance(smaller, sum, gap) };
-        tau + 2e-15 * (way + (self.poses[0].position64() - self.poses[1].position64()).length())
+        tau + 2e-15 * (distance + (self.poses[0].position64() - self.poses[1].position64()).length())
     }
 
-    /// The fastest that any two points of the bodies can near one another.
-    fn fastest(&self) -> f64 {
-        let turning = |k: usize| {
+    /// An upper bound of the speed at which points of the bodies approach each other.
+    fn max_speed(&self) -> f64 {
+        let spin_speed = |k: usize| {
             let (pose, spin) = (&self.poses[k], vector(self.motions[k].spin));
-            let still = Body64::new(self.shapes[k], pose.rotation64(), pose.scale64(), 0.0, DVec3::ZERO);
-            still.points.iter().map(|p| spin.cross(*p).length()).fold(0.0, f64::max)
+            let body = Body64::new(self.shapes[k], pose.rotation64(), pose.scale64(), 0.0, DVec3::ZERO);
+            body.points.iter().map(|p| spin.cross(*p).length()).fold(0.0, f64::max)
         };
-        self.velocity().length() + turning(0) + turning(1)
+        self.velocity().length() + spin_speed(0) + spin_speed(1)
     }
 
-    /// The least gap of bodies that do not turn, up to `duration`.
+    /// The least gap up to `duration`, for bodies that do not rotate.
     fn least_gap(&self, duration: f64, tau: f64) -> f64 {
         let speed = self.velocity().length();
         if speed * duration <= 1e-3 * tau {
@@ -132,7 +131,7 @@ impl Pair<'_> {
         let mut gaps = inner.map(|time| self.gap(time));
         let mut least = self.gap(0.0).min(self.gap(duration)).min(gaps[0]).min(gaps[1]);
         while (high - low) * speed > 0.05 * tau {
-            // Convex: no lower than the chords continued.
+            // The gap is convex, so the minimum is on the side of the lower value.
             if gaps[0] < gaps[1] {
                 high = inner[1];
                 inner = [high - share * (high - low), inner[0]];
@@ -143,7 +142,7 @@ impl Pair<'_> {
                 gaps = [gaps[1], self.gap(inner[1])];
             }
             least = least.min(gaps[0]).min(gaps[1]);
-            // No point nears the other faster than the bodies do.
+            // The gap cannot fall faster than the relative speed.
             if least - speed * (high - low) > -tau {
                 break;
             }
@@ -151,16 +150,16 @@ impl Pair<'_> {
         least
     }
 
-    /// Steps over the time before `end`; whether all of it is covered within `limit` steps, or where the gap is below −τ.
-    fn march(&self, end: f64, tau: f64, limit: usize) -> Result<bool, String> {
-        let fastest = self.fastest();
+    /// Covers the time before `end` in steps. Returns whether `limit` steps suffice. A gap below −τ is an error.
+    fn advance(&self, end: f64, tau: f64, limit: usize) -> Result<bool, String> {
+        let max_speed = self.max_speed();
         let mut time = 0.0;
         for _ in 0..limit {
             let gap = self.gap(time);
             if gap < -tau {
                 return Err(format!("at {time} already a gap of {gap:e}, tolerance {tau:e}"));
             }
-            time += (gap + 1.25 * tau) / fastest;
+            time += (gap + 1.25 * tau) / max_speed;
             if time >= end {
                 return Ok(true);
             }
@@ -168,11 +167,11 @@ impl Pair<'_> {
         Ok(false)
     }
 
-    /// Checks a claim about the time up to `duration`. `Ok` says whether all of it was proved; only slow turning past one
-    /// another may leave it open.
+    /// Checks a claim about the time up to `duration`. `Ok` says whether it was proved completely; it may stay open only for bodies
+    /// that rotate closely past each other.
     ///
     /// # Errors
-    /// Says what is wrong with the claim.
+    /// A message about the wrong claim.
     pub fn check(&self, duration: f64, claim: Claim, exact: bool) -> Result<bool, String> {
         let start = self.gap(0.0);
         let tau = self.tolerance(start, duration, false);
@@ -187,15 +186,17 @@ impl Pair<'_> {
             }
             let shown = self.separation(0.0, normal);
             if shown < start - tau {
-                return Err(format!("the normal shows {shown:e} of {start:e}, tolerance {tau:e}"));
+                return Err(format!(
+                    "the separation along the normal is {shown:e}, the gap {start:e}, tolerance {tau:e}"
+                ));
             }
             return Ok(true);
         }
-        // Certainly touching: within a tenth of the tolerance, or overlapping.
+        // The pair certainly touches: it is within a tenth of the tolerance, or overlaps.
         if start < -tau || start.abs() <= 0.099 * tau {
             return Err(format!("{claim:?} at a gap of {start:e} at the start, tolerance {tau:e}"));
         }
-        // At an impact the distance is 0.
+        // The tolerance for a distance of 0, as at an impact.
         let tau = self.tolerance(0.0, duration, exact);
         let limit = 4000;
         match claim {
@@ -206,7 +207,7 @@ impl Pair<'_> {
                 }
                 let [a, b] = self.at(time);
                 let Gap { gap, slack, .. } = gap64(&a, &b);
-                // Between needles and slivers the oracle is no better than its own bounds.
+                // Between needles and slivers the oracle is only as accurate as its slack.
                 if gap.abs() - slack > tau {
                     return Err(format!(
                         "a hit at {time} with a gap of {gap:e} less {slack:e}, tolerance {tau:e}"
@@ -214,18 +215,22 @@ impl Pair<'_> {
                 }
                 let shown = self.separation(time, normal);
                 if shown < -tau {
-                    return Err(format!("at {time} the normal shows {shown:e}, tolerance {tau:e}"));
+                    return Err(format!(
+                        "at {time} the separation along the normal is {shown:e}, tolerance {tau:e}"
+                    ));
                 }
-                if self.turns() {
-                    return self.march(time, tau, limit);
+                if self.rotates() {
+                    return self.advance(time, tau, limit);
                 }
                 let before = self.separation(0.0, normal);
                 if before < -tau {
-                    return Err(format!("the normal shows {before:e} at the start, tolerance {tau:e}"));
+                    return Err(format!(
+                        "at the start the separation along the normal is {before:e}, tolerance {tau:e}"
+                    ));
                 }
                 Ok(true)
             }
-            _ if self.turns() => self.march(duration, tau, limit),
+            _ if self.rotates() => self.advance(duration, tau, limit),
             _ => {
                 let least = self.least_gap(duration, tau);
                 if least < -tau {

@@ -31,7 +31,7 @@ fn known_answers_for_cubes() {
     near(gap_at(&cube, &cube, [2.0, 2.0, 2.0]), 3f64.sqrt());
     near(gap_at(&cube, &cube, [0.0, 0.75, 0.0]), -0.25);
     near(gap_at(&cube, &cube, [0.0; 3]), -1.0);
-    // Box in box.
+    // A box inside a box.
     near(gap_at(&cuboid([2.0; 3]), &cube, [0.5, 0.0, 0.0]), -2.0);
     // A box and its copy moved by 2⁻¹⁰ and 2⁻²³.
     near(gap_at(&cube, &cube, [2f32.powi(-10), 0.0, 0.0]), 2f64.powi(-10) - 1.0);
@@ -40,7 +40,7 @@ fn known_answers_for_cubes() {
 
 #[test]
 fn known_answers_for_crossing_edges() {
-    // Two cubes turned 45° about x and y, so that an edge along x meets one along y: reach √½ each.
+    // Two cubes rotated by 45° about x and y, so that an edge along x faces one along y. Each reaches √½.
     let cube = cuboid([0.5; 3]);
     let half = (std::f64::consts::PI / 8.0).sin_cos();
     let turned =
@@ -69,7 +69,7 @@ fn known_answers_for_flat_shapes() {
     near(gap_at(&point, &segment, [0.5, 0.0, 0.0]), 0.0);
     near(gap_at(&point, &segment, [3.0, 0.0, 0.0]), 2.0);
     near(gap_at(&segment, &point, [0.0, 3.0, 0.0]), 3.0);
-    // Segments: on one line overlapping and apart, parallel, crossing, skew, the end of one on the other.
+    // Segments: collinear, overlapping and apart; parallel; crossing; skew; the end of one on the other.
     near(gap_at(&segment, &segment, [0.5, 0.0, 0.0]), 0.0);
     near(gap_at(&segment, &segment, [2.5, 0.0, 0.0]), 0.5);
     near(gap_at(&segment, &segment, [0.5, 0.25, 0.0]), 0.25);
@@ -77,7 +77,7 @@ fn known_answers_for_flat_shapes() {
     near(gap_at(&segment, &across, [0.5, 0.5, 0.75]), 0.75);
     near(gap_at(&segment, &across, [0.0, 1.0, 0.0]), 0.0);
     near(gap_at(&segment, &across, [0.0, 1.5, 0.0]), 0.5);
-    // Polygons: in one plane overlapping, nested, apart; parallel; one through the other; touching in an edge.
+    // Polygons: coplanar and overlapping, nested, apart; parallel; one through the other; sharing an edge.
     near(gap_at(&square, &square, [0.5, 0.25, 0.0]), 0.0);
     near(gap_at(&square, &square, [0.0; 3]), 0.0);
     near(gap_at(&square, &square, [3.0, 0.0, 0.0]), 1.0);
@@ -117,7 +117,7 @@ fn random_pose(random: &mut Random, reach: f64) -> Pose {
 }
 
 #[test]
-fn pruning_swapping_and_moving_together_change_nothing() {
+fn the_gap_is_invariant_under_pruning_swapping_and_common_motion() {
     let mut random = Random::new(21);
     let mut seen = [0; 2];
     for round in 0..400 {
@@ -141,7 +141,7 @@ fn pruning_swapping_and_moving_together_change_nothing() {
         };
         let again = gap_of(&moved(&a, &pose_a), &moved(&b, &pose_b), true);
         assert!((found.gap - again.gap).abs() <= 1e-12 * (sum + 20.0), "round {round}: {found:?} {again:?}");
-        // Moving b along the axis by −gap makes the two touch.
+        // Moving b along the axis by −gap makes the bodies touch.
         let place = |by: f64| {
             let offset = pose_b.position64() - pose_a.position64() + DVec3::from(found.axis) * by;
             gap_of(&body_a, &Body64::new(&b, pose_b.rotation64(), pose_b.scale64(), 0.0, offset), true).gap
@@ -151,10 +151,10 @@ fn pruning_swapping_and_moving_together_change_nothing() {
     assert!(seen.iter().all(|&n| n > 50), "{seen:?}");
 }
 
-/// Over every kind of scene: where apart, the two bounds of the distance meet; where overlapping, moving by the
-/// depth leaves features that meet, so no axis was missed.
+/// In every kind of scene: for separated bodies the two bounds of the distance agree. For overlapping ones, moving by the depth
+/// makes features touch, so no axis was missed.
 #[test]
-fn every_scene_is_certified() {
+fn the_gaps_of_every_scene_are_certified() {
     use crate::scenes::*;
     let mut flat = convex_sets(12, 1.0, 5);
     flat.extend(flat.clone().into_iter().map(|set| set.into_iter().map(|[x, y, _]| [x, y, 0.0]).collect()));
@@ -183,7 +183,7 @@ fn every_scene_is_certified() {
             let (shape_a, shape_b) = (&shapes[a.hull as usize], &shapes[b.hull as usize]);
             let (body_a, body_b) = bodies64(shape_a, &a.pose, shape_b, &b.pose);
             let sum = body_a.radius + body_b.radius;
-            // The centres' part is for points, which have no size of their own.
+            // The distance of the centres counts for points, which have no radius.
             let permitted = 1e-9 * sum + 1e-15 * (body_a.centre.length() + body_b.centre.length());
             let found = gap_of(&body_a, &body_b, true);
             assert!(found.slack <= permitted, "{name} ({i}, {j}): {found:?} of {sum}");
@@ -202,7 +202,7 @@ fn every_scene_is_certified() {
 /// Pairs of each scene above.
 const COUNT: usize = 300;
 
-/// No axis of a dense sample, refined by small steps, shows more than the gap found.
+/// No axis of a dense sample, refined in small steps, has a larger separation than the gap.
 #[test]
 fn no_sampled_axis_beats_the_gap() {
     let mut random = Random::new(33);
@@ -232,7 +232,7 @@ fn no_sampled_axis_beats_the_gap() {
         }
         let sum = body_a.radius + body_b.radius;
         assert!(best.0 <= found + 1e-12 * sum, "round {round}: {} beats {found}", best.0);
-        // And the sample comes near, so that a gap reported too large is seen as well.
+        // The sample comes close, so a gap that is too large would be found too.
         assert!(best.0 >= found - 0.05 * sum, "round {round}: {} far below {found}", best.0);
     }
 }
@@ -245,7 +245,7 @@ fn tolerance_is_the_larger_of_its_terms() {
 }
 
 #[test]
-fn far_pairs_are_told_without_the_gap() {
+fn the_gap_of_far_pairs_is_not_computed() {
     let cube = cuboid([0.5; 3]);
     let far = truth(&cube, &Pose::default(), &cube, &Pose::at([5.0, 0.0, 0.0]));
     assert!(!far.exact && far.gap > 3.0 && far.gap <= 4.0);
@@ -271,7 +271,7 @@ fn known_answers_for_round_shapes() {
     near(gap_at(&cube, &ball(1.0), [1.5; 3]), 3f64.sqrt() - 1.0);
     near(gap_at(&cube, &ball(0.25), [0.0, 0.625, 0.0]), -0.125);
     near(gap_at(&cube, &ball(0.25), [0.0; 3]), -0.75);
-    // The least scale and the pose's own radius.
+    // The least scale, and the pose's own radius.
     let pose = Pose { scale: [2.0, 0.5, 3.0], radius: 0.125, ..Pose::at([4.0, 0.0, 0.0]) };
     near(gap(&ball(1.0), &Pose::default(), &ball(1.0), &pose).gap, 4.0 - 1.0 - 0.5 - 0.125);
     let truth = truth(&ball(1.0), &Pose::default(), &ball(1.0), &pose);
@@ -288,7 +288,7 @@ fn known_answers_for_the_ground() {
     near(gap_at(&ground, &ball, [0.0, 0.25, 0.0]), -0.25);
     near(gap_at(&cube, &ground, [0.0, -2.0, 0.0]), 1.5);
     let sloped = Pose { rotation: [0.0, 0.0, 0.6, 0.8], ..Pose::default() };
-    // +y turned about z by 2 asin 0.6, as stored.
+    // +y rotated about z by 2 asin 0.6, as stored.
     let normal = sloped.rotation64() * DVec3::Y;
     let found = gap(&ground, &sloped, &ball, &Pose::at([-4.0, 1.0, 9.0]));
     near(found.gap, normal.dot(DVec3::new(-4.0, 1.0, 9.0)) - 0.5);

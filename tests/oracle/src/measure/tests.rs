@@ -16,7 +16,7 @@ struct Known {
 
 impl Known {
     fn new(a: Shape, b: Shape, at: [f32; 3]) -> Self {
-        // Far from the origin, so that frames matter.
+        // Far from the origin, so that an error of frames shows.
         let home = [1000.0, -500.0, 250.0];
         let there = [0, 1, 2].map(|k| home[k] + at[k]);
         let bodies = [Placed { hull: 0, pose: Pose::at(home) }, Placed { hull: 1, pose: Pose::at(there) }];
@@ -58,7 +58,7 @@ impl Known {
 
 const RIGHT: [bool; 2] = [true; 2];
 const WRONG: [bool; 2] = [false; 2];
-/// Good enough for f32.
+/// The accuracy of f32.
 const ROUGH: [bool; 2] = [true, false];
 
 /// τ of two unit-sized cubes is 1.4e-5.
@@ -82,7 +82,7 @@ fn every_part_of_a_distance_is_checked() {
             for axis in 0..3 {
                 let mut moved = points;
                 moved[k][axis] += by;
-                // Along the face a point may be anywhere on it, so the other stands too far away.
+                // A point may be anywhere on the face, but then the other is too far away.
                 let wanted = if axis > 0 && by == SMALL { RIGHT } else { wanted };
                 let row = DistanceRow { points: Some(moved), ..right };
                 assert_eq!(
@@ -103,7 +103,7 @@ fn every_part_of_a_distance_is_checked() {
         DistanceRow { axis: Some([-1.0, 0.0, 0.0]), ..right },
         DistanceRow { axis: Some([0.999, 0.0, 0.0]), ..right },
         DistanceRow { points: Some([points[1], points[0]]), ..right },
-        // Both points a step outside, still as far apart.
+        // Both points outside by a step, at the same distance.
         DistanceRow { points: Some(points.map(|[x, y, z]| [x, y + 1.0, z])), ..right },
     ] {
         assert_eq!(known.distance(&bad), WRONG, "{bad:?}");
@@ -143,7 +143,7 @@ fn every_part_of_a_contact_is_checked() {
         ContactRow { depth: -0.25, ..right },
         ContactRow { points: [points[1], points[0]], ..right },
         ContactRow { points: points.map(|[x, y, z]| [x + 0.5, y, z]), ..right },
-        // Through the wrong side: parts them, but is not the least way.
+        // Through the wrong side: it separates the bodies, but is not the least depth.
         ContactRow { depth: 1.125, normal: [1.0, 0.0, 0.0], ..right },
     ] {
         assert_eq!(known.contact(&bad), WRONG, "{bad:?}");
@@ -157,7 +157,7 @@ fn every_part_of_a_contact_is_checked() {
 
 #[test]
 fn every_point_of_a_manifold_is_checked() {
-    // A cube 0.125 deep in the ground, seen from the ground.
+    // A cube 0.125 deep in the ground; the ground is the first body.
     let known = Known::new(Shape::half_space(), cube(0.5), [3.0, 0.375, 0.0]);
     let point = |x: f64, z: f64| ManifoldPoint {
         on_a: known.world([3.0 + x, 0.0, z]),
@@ -194,7 +194,7 @@ fn every_point_of_a_manifold_is_checked() {
     assert_eq!(with(&|row| row.points.push(point(0.0, 0.0))), WRONG);
     assert_eq!(with(&|row| row.points[1] = row.points[0]), WRONG);
     assert_eq!(with(&|row| row.points[1] = point(0.6, 0.0)), WRONG);
-    // Under the surface of both, at the same depth.
+    // Both points under the surfaces, with the same depth.
     assert_eq!(
         with(&|row| {
             let low = |[x, y, z]: [f64; 3]| [x, y - 0.125, z];
@@ -203,7 +203,7 @@ fn every_point_of_a_manifold_is_checked() {
         }),
         WRONG
     );
-    // None as deep as the depth.
+    // No point is as deep as the depth.
     assert_eq!(
         with(&|row| {
             for point in &mut row.points {
@@ -216,7 +216,7 @@ fn every_point_of_a_manifold_is_checked() {
 }
 
 #[test]
-fn a_point_is_outside_by_its_distance() {
+fn the_signed_distance_of_a_point_is_known() {
     let outside = |shape: Shape, p: [f64; 3]| {
         Body64::placed(&shape, &Pose::default(), DVec3::ZERO).outside(DVec3::from(p))
     };
@@ -235,7 +235,7 @@ fn a_point_is_outside_by_its_distance() {
 }
 
 #[test]
-fn a_list_within_a_margin() {
+fn a_list_with_a_margin_is_checked() {
     let truth =
         |gap: f64| Truth { gap, tau: 1e-5, radius_sum: 2.0, radius: 1.0, axis: [1.0, 0.0, 0.0], exact: true };
     let pairs = [[0, 1], [0, 2], [1, 2], [1, 3]];
@@ -243,7 +243,7 @@ fn a_list_within_a_margin() {
     let fails = |found: &[[u32; 2]], margin: f64| listed(found, &pairs, &truths, margin).is_err();
     assert!(!fails(&[[0, 1], [0, 2]], 0.3));
     assert!(!fails(&[[0, 1]], 0.0));
-    // At the margin either is right.
+    // A pair at the margin may be listed or not.
     assert!(!fails(&[[0, 1], [0, 2], [1, 2]], 0.5) && !fails(&[[0, 1], [0, 2], [1, 3]], 0.5));
     assert!(fails(&[[0, 1]], 0.3), "one missing");
     assert!(fails(&[[0, 1], [0, 2], [1, 2]], 0.3), "one too many");
@@ -252,9 +252,9 @@ fn a_list_within_a_margin() {
     assert!(fails(&[[1, 0], [0, 2]], 0.3), "b before a");
 }
 
-/// The nearest features of random pairs, as rows: what is true passes.
+/// Rows made from the true nearest features of random pairs pass.
 #[test]
-fn the_truth_passes() {
+fn true_rows_pass_and_rows_of_another_pair_fail() {
     let scene = round_pairs(Near { count: 500, rounded: 0.2, stretch: 2.0, ..Near::default() });
     let shapes = scene.shapes();
     let truths = whole_truths(&shapes, &scene.bodies, &scene.pairs);
@@ -282,13 +282,13 @@ fn the_truth_passes() {
     let accuracy = judge.distances(&kept.0, &rows, &kept.1);
     accuracy.passed().unwrap();
     assert_eq!((accuracy.checked_count, accuracy.worst_of_sum), (rows.len(), 0.0));
-    // Another's row does not.
+    // The row of another pair fails.
     rows.rotate_left(1);
     assert!(judge.distances(&kept.0, &rows, &kept.1).failures.len() * 10 > 9 * rows.len());
 }
 
 #[test]
-fn shares_are_counted() {
+fn percentiles_are_computed() {
     let values: Vec<f64> = (1..=200).map(f64::from).collect();
     assert_eq!((percentile_99(&values), largest(&values)), (198.0, 200.0));
     assert_eq!((percentile_99(&[]), largest(&[])), (0.0, 0.0));

@@ -1,10 +1,10 @@
-//! Boxes that kiss, coincide, hold one another, and lie in piles.
+//! Boxes that nearly touch, coincide, contain one another or form piles.
 
 use std::f64::consts::TAU;
 
 use glam::{DQuat, DVec3};
 
-use super::{Couple, Scene, box_corners, overlapping_boxes, to_f32};
+use super::{Scene, UnplacedPair, box_corners, overlapping_boxes, to_f32};
 use crate::body64::separation;
 use crate::random::Random;
 use crate::{Placed, Pose, Shape};
@@ -12,7 +12,7 @@ use crate::{Placed, Pose, Shape};
 /// The gaps of [`kissing_boxes`], relative to the boxes' size.
 pub const KISSING_GAPS: [f64; 11] = [0.0, 1e-7, -1e-7, 1e-6, -1e-6, 1e-5, -1e-5, 1e-4, -1e-4, 1e-3, -1e-3];
 
-/// How two boxes meet.
+/// The features of two boxes that touch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Contact {
     FaceFace,
@@ -21,9 +21,9 @@ enum Contact {
     EdgeEdge,
 }
 
-/// `count` pairs of boxes that nearly kiss, each pair turned together by one random rotation: face to face (half of
-/// them; shifted sideways, or exactly aligned), face to edge, face to vertex and edge to edge, at the gaps of
-/// [`KISSING_GAPS`] in turn. Rounding the poses to f32 changes gaps by up to about 1e-7.
+/// `count` pairs of boxes that nearly touch, each pair rotated together: face to face (half of them, shifted sideways or exactly
+/// aligned), face to edge, face to vertex and edge to edge, at the gaps of [`KISSING_GAPS`]. Rounding the poses to f32 changes
+/// gaps by up to about 1e-7.
 pub fn kissing_boxes(count: usize, seed: u64) -> Scene {
     let mut random = Random::new(seed);
     let halves = [[0.5, 0.5, 0.5], [1.0, 0.25, 0.5], [0.125, 0.75, 0.5], [0.3, 0.6, 0.9]];
@@ -42,7 +42,7 @@ pub fn kissing_boxes(count: usize, seed: u64) -> Scene {
         let contact = contacts[k % contacts.len()];
         let picked = [random.below(shapes.len()), random.below(shapes.len())];
         let common = random.rotation64();
-        // A quarter turn swaps the faces that meet.
+        // A quarter turn changes the faces that touch.
         let quarter = DQuat::from_axis_angle(DVec3::Y, TAU / 4.0 * random.below(4) as f64);
         let eighth = TAU / 8.0;
         let (turn_a, turn_b, axis) = match contact {
@@ -52,28 +52,28 @@ pub fn kissing_boxes(count: usize, seed: u64) -> Scene {
             Contact::EdgeEdge => (DQuat::from_rotation_x(eighth), DQuat::from_rotation_y(eighth), DVec3::Z),
         };
         let rounded = |turn: DQuat| (common * turn).as_quat().to_array();
-        let couple = Couple {
+        let pair = UnplacedPair {
             shapes: picked.map(|i| &shapes[i]),
             rotations: [rounded(turn_a), rounded(turn_b)],
             scales: [[1.0; 3]; 2],
             radii: [0.0; 2],
         };
         let axis = common * axis;
-        // Sideways by no more than keeps the meeting features over each other; exactly aligned each fourth time.
+        // A sideways shift that keeps the features over each other; every fourth pair is exactly aligned.
         let shift = if k % 4 == 0 { 0.0 } else { 0.1 };
         let side = common * DVec3::new(random.between(-shift, shift), random.between(-shift, shift), 0.0);
-        let size = couple.radius(0).min(couple.radius(1));
-        let wanted = KISSING_GAPS[(k / contacts.len()) % KISSING_GAPS.len()] * size;
-        let (a, b) = (couple.body(0, DVec3::ZERO), couple.body(1, DVec3::ZERO));
-        let apart = wanted - separation(&a, &b, axis);
+        let size = pair.radius(0).min(pair.radius(1));
+        let target = KISSING_GAPS[(k / contacts.len()) % KISSING_GAPS.len()] * size;
+        let (a, b) = (pair.body(0, DVec3::ZERO), pair.body(1, DVec3::ZERO));
+        let apart = target - separation(&a, &b, axis);
         let sideways = (a.feature(axis) - b.feature(-axis)).reject_from_normalized(axis);
         let offset = side + sideways + axis * apart;
-        couple.place(&mut scene, picked.map(|i| i as u32), [0.0; 3], offset);
+        pair.place(&mut scene, picked.map(|i| i as u32), [0.0; 3], offset);
     }
     scene
 }
 
-/// Every hull with its own copy in the very same place, and moved by 1e-3 and 1e-7 of its size; turned at random.
+/// Every hull with a copy at the same place, and moved by 1e-3 and by 1e-7 of its size, under random rotations.
 pub fn coincident(hulls: &[Vec<[f32; 3]>], seed: u64) -> Scene {
     let mut random = Random::new(seed);
     let mut scene = Scene { hulls: hulls.to_vec(), ..Scene::default() };
@@ -81,20 +81,20 @@ pub fn coincident(hulls: &[Vec<[f32; 3]>], seed: u64) -> Scene {
         let shape = Shape::of_cloud(points);
         for step in [0.0, 1e-3, 1e-7] {
             let rotation = random.rotation();
-            let couple = Couple {
+            let pair = UnplacedPair {
                 shapes: [&shape; 2],
                 rotations: [rotation; 2],
                 scales: [[1.0; 3]; 2],
                 radii: [0.0; 2],
             };
-            let offset = random.direction() * step * couple.radius(0);
-            couple.place(&mut scene, [k as u32; 2], [0.0; 3], offset);
+            let offset = random.direction() * step * pair.radius(0);
+            pair.place(&mut scene, [k as u32; 2], [0.0; 3], offset);
         }
     }
     scene
 }
 
-/// Small boxes inside big ones, from the centre out to the wall and through it; every third pair turned together.
+/// Small boxes inside large ones, from the centre to the wall and through it. Every third pair is rotated together.
 pub fn box_in_box(count: usize, seed: u64) -> Scene {
     let mut random = Random::new(seed);
     let hulls = [2.0, 0.5].map(|half| to_f32(box_corners(DVec3::splat(half)))).to_vec();
@@ -104,17 +104,21 @@ pub fn box_in_box(count: usize, seed: u64) -> Scene {
         let common = if k % 3 == 0 { random.rotation64() } else { DQuat::IDENTITY };
         let own = if k % 2 == 0 { DQuat::IDENTITY } else { random.rotation64() };
         let rotations = [common, common * own].map(|q| q.as_quat().to_array());
-        let couple =
-            Couple { shapes: [&shapes[0], &shapes[1]], rotations, scales: [[1.0; 3]; 2], radii: [0.0; 2] };
+        let pair = UnplacedPair {
+            shapes: [&shapes[0], &shapes[1]],
+            rotations,
+            scales: [[1.0; 3]; 2],
+            radii: [0.0; 2],
+        };
         let reach = [0.0, 0.1, 1.0, 1.5, 2.0, 2.5][random.below(6)];
         let offset = common * (DVec3::from([0; 3].map(|_| random.between(-1.0, 1.0))).with_x(1.0) * reach);
-        couple.place(&mut scene, [0, 1], [0.0; 3], offset);
+        pair.place(&mut scene, [0, 1], [0.0; 3], offset);
     }
     scene
 }
 
-/// `side`³ unit cubes in a lattice, every face exactly on the next one's; the pairs are all whose boxes meet, corners
-/// included. All gaps are exactly 0.
+/// `side`³ unit cubes in a lattice, each face exactly on its neighbour's. The pairs are all whose boxes touch, also at corners.
+/// All gaps are exactly 0.
 pub fn stacked_cubes(side: usize) -> Scene {
     let mut scene = Scene { hulls: vec![to_f32(box_corners(DVec3::splat(0.5)))], ..Scene::default() };
     for x in 0..side {
@@ -128,21 +132,20 @@ pub fn stacked_cubes(side: usize) -> Scene {
     scene
 }
 
-/// How the boxes of a [`pile`] lie.
+/// The arrangement of the boxes of a [`pile`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pile {
-    /// Rows, each one box shorter than the one below, each box on two.
+    /// Rows, each one box shorter than the row below; each box rests on two.
     Pyramid,
     /// A brick wall, every second row shifted by half a brick.
     Wall,
-    /// Square layers of bricks that are turned about the vertical, each resting on some of the layer below.
+    /// Square layers of bricks rotated about the vertical, each on some bricks of the layer below.
     Heap,
 }
 
-/// About `count` boxes at rest on a floor slab (body 0), as a physics engine leaves them: contacts at gaps of either
-/// sign, ±1e-4 … ±1e-3 of the box, a third of them exactly 0; sideways neighbours likewise; slight turns in a quarter of
-/// the boxes (as large as the gaps), or, in a heap, any turn about the vertical. The whole pile's frame is the
-/// world's, z up. The pairs are all whose world boxes overlap or nearly do.
+/// About `count` boxes at rest on a floor slab (body 0), as after a physics simulation. Contacts, also with neighbours at the
+/// side, have gaps of ±1e-4 … ±1e-3 of a box; a third are exactly 0. A quarter of the boxes are rotated as slightly as the gaps;
+/// in a heap boxes have any rotation about the vertical. z is up. The pairs are all whose world boxes overlap or nearly do.
 pub fn pile(kind: Pile, count: usize, seed: u64) -> Scene {
     let mut random = Random::new(seed);
     let half = match kind {

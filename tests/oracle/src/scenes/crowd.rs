@@ -1,4 +1,4 @@
-//! Crowds that tumble in a cube, and the measure of a broad phase.
+//! Crowds that tumble in a cube, and the true pairs of a broad phase.
 
 use glam::{DQuat, DVec3};
 use rayon::prelude::*;
@@ -7,10 +7,10 @@ use super::Scene;
 use crate::random::Random;
 use crate::{Placed, Pose};
 
-/// Tumbling bodies in a cube, for crowds and frames.
+/// Tumbling bodies in a cube.
 #[derive(Debug, Clone)]
 pub struct Tumbling {
-    /// The bodies as they start, in a cube from the origin to [`size`](Self::size); no pairs.
+    /// The bodies at the start, in a cube from the origin to [`size`](Self::size), without pairs.
     pub scene: Scene,
     /// Velocity of each body, in world units a second.
     pub velocities: Vec<[f32; 3]>,
@@ -21,7 +21,7 @@ pub struct Tumbling {
 }
 
 impl Tumbling {
-    /// The bodies after `seconds`: moved along, turned, and mirrored back at the walls.
+    /// The bodies after `seconds`: translated, rotated, and reflected at the walls.
     pub fn at(&self, seconds: f64) -> Vec<Placed> {
         let bounce = |x: f64| {
             let x = x.rem_euclid(2.0 * self.size);
@@ -43,9 +43,9 @@ impl Tumbling {
     }
 }
 
-/// `count` bodies of `hulls` in turn, randomly placed and turned in a cube whose size makes the expected number of
-/// other bodies whose axis-aligned world box overlaps a body's own equal to `neighbours` (so that about
-/// `count · neighbours / 2` pairs overlap: 10,000 bodies with 20 neighbours, 100,000 pairs).
+/// `count` bodies of alternating `hulls` with random poses in a cube. The cube's size makes each body's axis-aligned world box
+/// overlap `neighbours` others on average. So about `count · neighbours / 2` pairs overlap: with 10,000 bodies and 20 neighbours,
+/// 100,000 pairs.
 ///
 /// # Panics
 /// If there are no hulls.
@@ -58,8 +58,7 @@ pub fn tumbling(hulls: &[Vec<[f32; 3]>], count: usize, neighbours: f64, seed: u6
         })
         .collect();
     let mut scene = Scene { hulls: hulls.to_vec(), bodies, ..Scene::default() };
-    // Two intervals of widths v and w, both with centres uniform in [0, L], overlap with probability
-    // 1 − (1 − h/L)², h = (v + w)/2.
+    // Two intervals of widths v and w with centres uniform in [0, L] overlap with probability 1 − (1 − h/L)², h = (v + w)/2.
     let widths: Vec<DVec3> = world_boxes(&scene).iter().map(|[low, high]| *high - *low).collect();
     let samples: Vec<DVec3> = (0..20_000.min(count * count))
         .map(|_| 0.5 * (widths[random.below(count)] + widths[random.below(count)]))
@@ -111,9 +110,9 @@ pub(super) fn world_boxes(scene: &Scene) -> Vec<[DVec3; 2]> {
         .collect()
 }
 
-/// The pairs whose axis-aligned world boxes, each grown by `margin` on every side, overlap or meet; sorted by (a, b),
-/// a < b. In f64 from every point, by sweeping along x: the independent measure of a broad phase's completeness
-/// (margin 0: pairs that it must report).
+/// The pairs whose axis-aligned world boxes, each grown by `margin` on every side, overlap or touch; sorted by (a, b), a < b. The
+/// boxes are in f64 from every point, the pairs by sorting along x. With margin 0 these are the pairs that a broad phase must
+/// report.
 pub fn overlapping_boxes(scene: &Scene, margin: f64) -> Vec<[u32; 2]> {
     let boxes = world_boxes(scene);
     let mut order: Vec<usize> = (0..boxes.len()).collect();

@@ -1,13 +1,13 @@
-//! Rounded shapes, slender ones, hulls of many vertices, and the ground.
+//! Rounded and slender shapes, hulls of many vertices, and the ground.
 
 use glam::{DQuat, DVec3};
 
 use super::near::pairs_of;
-use super::{Couple, Kind, Near, Scene, box_corners, convex_set, to_f32};
+use super::{Kind, Near, Scene, UnplacedPair, box_corners, convex_set, to_f32};
 use crate::random::Random;
 
-/// Balls, capsules, rounded triangles, squares and boxes, plain hulls among them, as [`near_pairs`](super::near_pairs);
-/// sizes over two decades, roundings from a hundredth of the core to all there is.
+/// [`near_pairs`](super::near_pairs) of balls, capsules, rounded triangles, squares and boxes, and hulls without rounding. Sizes
+/// cover two decades, roundings a hundredth of the core to the whole shape.
 pub fn round_pairs(near: Near) -> Scene {
     let mut random = Random::new(near.seed);
     let mut scene = Scene::default();
@@ -37,7 +37,7 @@ pub fn round_pairs(near: Near) -> Scene {
     pairs_of(scene, near)
 }
 
-/// Needles (1 : 0.003 and 1 : 1e-5) and plates (1 : 1e-3 and 1 : 1e-5), as [`near_pairs`](super::near_pairs).
+/// [`near_pairs`](super::near_pairs) of needles (1 : 0.003 and 1 : 1e-5) and plates (1 : 1e-3 and 1 : 1e-5).
 pub fn slender(near: Near) -> Scene {
     let mut random = Random::new(near.seed);
     let mut hulls = Vec::new();
@@ -54,7 +54,7 @@ pub fn slender(near: Near) -> Scene {
     pairs_of(Scene { hulls, ..Scene::default() }, near)
 }
 
-/// Hulls of `point_count` vertices each (balls, ellipsoids, cones and prisms), as [`near_pairs`](super::near_pairs).
+/// [`near_pairs`](super::near_pairs) of balls, ellipsoids, cones and prisms with `point_count` vertices each.
 pub fn large(point_count: usize, near: Near) -> Scene {
     let mut random = Random::new(near.seed);
     let kinds = [Kind::Ball, Kind::Ellipsoid, Kind::Cone, Kind::Prism];
@@ -62,9 +62,9 @@ pub fn large(point_count: usize, near: Near) -> Scene {
     pairs_of(Scene { hulls, ..Scene::default() }, near)
 }
 
-/// Hulls of `sets` on the ground, the half-space of body 0: each of `count` bodies is paired with it, at a gap log-uniform
-/// from 1e-6 to 1 of its own radius, either sign. A `tilted` ground has a normal of its own for each body, and is then a
-/// body of its own as well. Every second hull is rounded; where tilted, every third pair has the ground second.
+/// Hulls of `sets` on the ground, a half-space. Each of `count` bodies is paired with it at a log-uniform gap of 1e-6 to 1 of the
+/// body's radius, of either sign. Every second hull is rounded. A level ground is body 0. If `tilted`, each pair has a ground of its
+/// own with a random normal, and in every third pair the ground is the second body.
 pub fn ground(sets: &[Vec<[f32; 3]>], count: usize, tilted: bool, seed: u64) -> Scene {
     let mut random = Random::new(seed);
     let mut scene = Scene { hulls: sets.to_vec(), ..Scene::default() };
@@ -78,28 +78,28 @@ pub fn ground(sets: &[Vec<[f32; 3]>], count: usize, tilted: bool, seed: u64) -> 
         let piece = random.below(half_space);
         let upright = DQuat::IDENTITY.as_quat().to_array();
         let rotation = if tilted { random.rotation() } else { upright };
-        let couple = Couple {
+        let pair = UnplacedPair {
             shapes: [&shapes[half_space], &shapes[piece]],
             rotations: [rotation, random.rotation()],
             scales: [[1.0; 3]; 2],
             radii: [0.0; 2],
         };
-        let radius = couple.radius(1);
+        let radius = pair.radius(1);
         let size = if radius > 0.0 { radius } else { 1e-3 };
-        let wanted = random.sign() * random.log_between(1e-6 * size, size);
-        let mut offset = couple.at_gap(DVec3::Y, wanted);
-        // Along the ground, anywhere within a hundred sizes.
-        let normal = couple.pose(0).rotation64() * DVec3::Y;
+        let target = random.sign() * random.log_between(1e-6 * size, size);
+        let mut offset = pair.at_gap(DVec3::Y, target);
+        // A random shift along the ground of up to a hundred sizes.
+        let normal = pair.pose(0).rotation64() * DVec3::Y;
         offset += (random.direction() * 100.0 * size * random.unit()).reject_from_normalized(normal);
         let hulls = [half_space as u32, piece as u32];
         if tilted {
             let home = (random.direction() * 10.0 * size).as_vec3().to_array();
-            couple.place(&mut scene, hulls, home, offset);
+            pair.place(&mut scene, hulls, home, offset);
         } else {
             if scene.bodies.is_empty() {
-                scene.bodies.push(crate::Placed { hull: hulls[0], pose: couple.pose(0) });
+                scene.bodies.push(crate::Placed { hull: hulls[0], pose: pair.pose(0) });
             }
-            let pose = crate::Pose { position: offset.as_vec3().to_array(), ..couple.pose(1) };
+            let pose = crate::Pose { position: offset.as_vec3().to_array(), ..pair.pose(1) };
             scene.pairs.push([0, scene.bodies.len() as u32]);
             scene.bodies.push(crate::Placed { hull: hulls[1], pose });
         }

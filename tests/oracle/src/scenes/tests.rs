@@ -1,7 +1,7 @@
 use super::*;
 use crate::corpus;
 
-/// How many gaps, relative to the smaller radius, lie in each decade from 1e-7 to 1, by sign.
+/// The number of gaps, relative to the smaller radius, in each decade from 1e-7 to 1, by sign.
 fn decades(truths: &[Truth]) -> [[usize; 7]; 2] {
     let mut counts = [[0; 7]; 2];
     for t in truths {
@@ -26,7 +26,7 @@ fn corpus_pairs_cover_every_decade_of_both_signs() {
 }
 
 #[test]
-fn kissing_boxes_stand_at_their_gaps() {
+fn kissing_boxes_have_their_gaps() {
     let scene = kissing_boxes(660, 9);
     for (k, t) in scene.truths().iter().enumerate() {
         let wanted = KISSING_GAPS[(k / 6) % KISSING_GAPS.len()] * t.radius;
@@ -61,7 +61,7 @@ fn coincident_and_nested_bodies_overlap() {
     let scene = coincident(&convex_sets(24, 1.0, 3), 8);
     assert_eq!(scene.pairs.len(), 72);
     for (k, t) in scene.truths().iter().enumerate() {
-        // A plate moved by more than it is thick comes apart, by no more than that.
+        // A plate moved by more than its thickness is separated by no more than the move.
         assert!(t.gap <= [-1e-7, 1.001e-3, 1.001e-7][k % 3] * t.radius, "pair {k}: {t:?}");
     }
     let truths = box_in_box(300, 8).truths();
@@ -78,7 +78,7 @@ fn stacked_cubes_touch_exactly() {
 }
 
 #[test]
-fn piles_rest() {
+fn the_boxes_of_piles_are_in_contact() {
     for kind in [Pile::Pyramid, Pile::Wall, Pile::Heap] {
         let scene = pile(kind, 200, 12);
         assert!((200..260).contains(&scene.bodies.len()), "{kind:?} {}", scene.bodies.len());
@@ -90,7 +90,7 @@ fn piles_rest() {
 }
 
 #[test]
-fn the_wanted_share_overlaps() {
+fn the_given_share_overlaps() {
     for point_count in [8, 32, 64] {
         let truths = overlapping_share(point_count, 300, 0.3, 2).truths();
         let hits = truths.iter().filter(|t| t.gap < 0.0).count();
@@ -99,7 +99,7 @@ fn the_wanted_share_overlaps() {
 }
 
 #[test]
-fn tumbling_bodies_have_the_neighbours_wanted() {
+fn tumbling_bodies_have_the_given_number_of_neighbours() {
     let hulls = convex_sets(12, 1.0, 4);
     let tumbling = tumbling(&hulls, 3000, 20.0, 6);
     for seconds in [0.0, 1.5] {
@@ -127,7 +127,7 @@ fn swept_boxes_equal_all_pairs() {
 }
 
 #[test]
-fn scenes_follow_from_their_seed() {
+fn a_seed_gives_one_scene() {
     let draw = |seed| tiny(1.0, 20, seed).bodies;
     assert_eq!(draw(1), draw(1));
     assert_ne!(draw(1), draw(2));
@@ -156,7 +156,7 @@ fn round_slender_and_grounded_bodies_have_both_signs() {
 }
 
 #[test]
-fn other_units_and_places_keep_the_gaps() {
+fn scaling_and_moving_keep_the_gaps() {
     let scene = round_pairs(Near { count: 100, rounded: 0.3, ..Near::default() });
     let truths = scene.truths();
     for factor in [1e-5, 1e5] {
