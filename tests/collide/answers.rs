@@ -80,7 +80,7 @@ pub(crate) fn certified(name: &str, shapes: &[Shape], placed: &[Placed], found: 
         let [a, b] = [row.a, row.b].map(|body| &placed[body as usize]);
         let axis = axis.map(f64::from);
         let [of_a, of_b] = [a, b].map(|body| &shapes[body.hull as usize]);
-        let gap = certify::rounded_separation(axis, of_a, &a.pose, of_b, &b.pose);
+        let gap = certify::shown(axis, of_a, &a.pose, of_b, &b.pose);
         assert!(gap > 0.0, "{name}: {row:?}: the axis shows a gap of {gap:e}: {a:?} {b:?}");
         let length = axis.iter().map(|x| x * x).sum::<f64>().sqrt();
         assert!((length - 1.0).abs() < 1e-6, "{name}: {row:?}: the axis has length {length}");

@@ -1,19 +1,19 @@
-//! Engines: which one there is, what it costs, how its pipelines are prepared, how work ends that nobody waits for.
+//! Engines: adapters and options, memory, prepared pipelines, dropped queries, tracing, serde.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
-// Without threads a call does the work itself.
-#[cfg(feature = "threads")]
-mod cancel;
+mod adapters;
 #[path = "../../src/testing.rs"]
 mod common;
-mod kinds;
-#[cfg(feature = "tracing")]
-mod observed;
+// Without threads a query runs in its call and cannot be dropped before it ends.
+#[cfg(feature = "threads")]
+mod dropped;
 #[cfg(feature = "gpu")]
 mod prepare;
 #[cfg(feature = "serde")]
 mod serde;
+#[cfg(feature = "tracing")]
+mod spans;
 #[cfg(feature = "serde")]
 #[path = "../common/wire.rs"]
 mod wire;

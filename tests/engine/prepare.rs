@@ -1,4 +1,4 @@
-//! Pipelines that are built before they are needed: a query then builds none. They skip where there is no adapter.
+//! Prepared pipelines: a query then builds none. Tests are skipped without an adapter.
 
 use hullfield::Engine;
 use hullfield::collide::{
@@ -20,7 +20,7 @@ const QUERIES: [ArenaQuery; 6] = [
     ArenaQuery::Sweeps,
 ];
 
-/// Balls and boxes in a line, each of which overlaps the next, some of them in groups.
+/// Balls and boxes in a line; each overlaps the next. With `in_groups` one has a group of its own.
 fn bodies(count: usize, in_groups: bool) -> Vec<Body> {
     let body = |at: usize| Body::new(at as u32 % 2).at([1.3 * at as f32, 0.0, 0.0]);
     let mut bodies: Vec<Body> = (0..count).map(body).collect();
@@ -35,7 +35,7 @@ fn arena(engine: &Engine) -> Arena {
         .unwrap()
 }
 
-fn ask(arena: &Arena, query: ArenaQuery, bodies: &[Body], pairs: Pairs<'_>) {
+fn run_query(arena: &Arena, query: ArenaQuery, bodies: &[Body], pairs: Pairs<'_>) {
     match query {
         ArenaQuery::Candidates => drop(arena.candidates(bodies).unwrap().wait().unwrap()),
         ArenaQuery::Intersections => drop(arena.intersections(bodies, pairs).unwrap().wait().unwrap()),
@@ -63,7 +63,7 @@ fn ask(arena: &Arena, query: ArenaQuery, bodies: &[Body], pairs: Pairs<'_>) {
 }
 
 #[test]
-fn queries_over_prepared_pairs_build_no_pipeline() {
+fn prepared_queries_build_no_pipeline() {
     let given: Vec<[u32; 2]> = (0..30).map(|at| [at, at + 1]).collect();
     for pairs in [Pairs::BroadPhase, Pairs::Exhaustive, Pairs::Given(&given)] {
         for query in QUERIES {
@@ -73,17 +73,17 @@ fn queries_over_prepared_pairs_build_no_pipeline() {
             let built = engine.counters().pipelines_built;
             assert_eq!(prepared.pipeline_count as u64, built, "{query:?} {pairs:?}");
             assert!(built > 0 && prepared.compile_ms > 0.0);
-            // As few bodies as are tested in tiles, and as many as need a tree.
-            let is_near = pairs == Pairs::BroadPhase || query == ArenaQuery::Candidates;
-            for count in if is_near { vec![40, 3000] } else { vec![40] } {
+            // Few bodies are tested in tiles, many with a tree.
+            let has_broad_phase = pairs == Pairs::BroadPhase || query == ArenaQuery::Candidates;
+            for count in if has_broad_phase { vec![40, 3000] } else { vec![40] } {
                 for in_groups in [false, true] {
                     let bodies = bodies(count, in_groups);
-                    ask(&arena, query, &bodies, pairs);
+                    run_query(&arena, query, &bodies, pairs);
                     let with_statics = arena
                         .with_options(Options { statics: bodies[..7].to_vec(), ..arena.options().clone() })
                         .unwrap();
                     let before = engine.counters().pipelines_built;
-                    ask(&with_statics, query, &bodies, pairs);
+                    run_query(&with_statics, query, &bodies, pairs);
                     assert_eq!(
                         engine.counters().pipelines_built,
                         before,
@@ -91,7 +91,7 @@ fn queries_over_prepared_pairs_build_no_pipeline() {
                     );
                 }
             }
-            if is_near {
+            if has_broad_phase {
                 assert_eq!(engine.counters().pipelines_built, built, "{query:?} {pairs:?}");
             }
         }
@@ -99,7 +99,7 @@ fn queries_over_prepared_pairs_build_no_pipeline() {
 }
 
 #[test]
-fn encoded_queries_that_are_prepared_build_no_pipeline() {
+fn prepared_encoded_queries_build_no_pipeline() {
     let Some(engine) = gpu() else { return };
     let given: Vec<[u32; 2]> = (0..30).map(|at| [at, at + 1]).collect();
     let bodies = bodies(40, true);
@@ -139,7 +139,7 @@ fn encoded_queries_that_are_prepared_build_no_pipeline() {
 }
 
 #[test]
-fn fields_that_are_prepared_build_no_pipeline() {
+fn prepared_fields_build_no_pipeline() {
     let Some(engine) = gpu() else { return };
     let blocked: Vec<bool> = (0..300 * 40).map(|at| at % 7 == 3 && at % 5 > 0).collect();
     let small = &blocked[..100 * 40];
@@ -204,9 +204,9 @@ fn fields_that_are_prepared_build_no_pipeline() {
     drop(engine);
 }
 
-/// The time that pipelines take is told apart from what is laid out and read back, and only where they were built.
+/// The compile time is separate from upload and total, and 0 if no pipeline was built.
 #[test]
-fn a_query_tells_what_its_pipelines_took() {
+fn a_query_gives_the_compile_time_of_its_pipelines() {
     let Some(engine) = gpu() else { return };
     let (arena, bodies) = (arena(&engine), bodies(40, false));
     let first = arena
@@ -232,16 +232,16 @@ fn a_query_tells_what_its_pipelines_took() {
     assert_eq!(solve().stats().compile_ms, 0.0);
 }
 
-/// A query that needs a pipeline which is being built waits for it: none is built twice, and no answer is wrong.
+/// A query waits for a pipeline that is being built. None is built twice, and the answers are right.
 #[test]
-fn queries_meanwhile_build_no_pipeline_twice() {
+fn queries_during_preparation_build_no_pipeline_twice() {
     let Some(engine) = gpu() else { return };
     let (arena, bodies) = (arena(&engine), bodies(40, false));
     let every = QUERIES.map(|query| (query, Pairs::BroadPhase));
     let preparing = arena.prepare(&every).unwrap();
     let again = arena.prepare(&every).unwrap();
     let found = std::thread::scope(|scope| {
-        let ask = || {
+        let query = || {
             arena
                 .contacts(&bodies, Pairs::BroadPhase, &ContactOptions { margin: 0.0 })
                 .unwrap()
@@ -250,7 +250,7 @@ fn queries_meanwhile_build_no_pipeline_twice() {
                 .rows
                 .len()
         };
-        let threads: Vec<_> = (0..4).map(|_| scope.spawn(ask)).collect();
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(query)).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
     });
     let expected = Arena::new(&Engine::cpu(), arena.hulls(), Options::default()).unwrap();
@@ -268,7 +268,7 @@ fn queries_meanwhile_build_no_pipeline_twice() {
 }
 
 #[test]
-fn an_engine_that_is_dropped_while_it_prepares_ends_well() {
+fn an_engine_can_be_dropped_during_preparation() {
     for is_awaited in [false, true] {
         let Some(engine) = gpu() else { return };
         let arena = arena(&engine);
@@ -281,9 +281,9 @@ fn an_engine_that_is_dropped_while_it_prepares_ends_well() {
     }
 }
 
-/// There is nothing to build on the CPU engine, nor for what a GPU engine leaves to the CPU.
+/// The CPU engine has no pipelines, nor has a query that a GPU engine runs on the CPU.
 #[test]
-fn what_the_cpu_does_is_prepared_at_once() {
+fn queries_on_the_cpu_need_no_pipelines() {
     let queries = QUERIES.map(|query| (query, Pairs::BroadPhase));
     let cpu = Engine::cpu();
     assert_eq!(arena(&cpu).prepare(&queries).unwrap().wait().unwrap().pipeline_count, 0);

@@ -1,4 +1,4 @@
-//! After the first queries none allocates; and many at once answer bit for bit what one at a time does.
+//! Rooms: later queries allocate nothing, and batches are bit-identical to single queries.
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
@@ -6,33 +6,33 @@ use std::sync::atomic::Ordering;
 use hullfield::navigate::room::{Method, Options as RoomOptions, Path as RoomPath, PathOptions, Room, Strip};
 use hullfield_oracle::random::Random;
 
-use crate::{COUNT, OWN_COUNT, alone};
+use crate::{ALLOCATIONS, THREAD_ALLOCATIONS, one_at_a_time};
 
-/// How often this thread asks for memory.
-fn own_allocations(work: impl FnOnce()) -> u64 {
-    let before = OWN_COUNT.with(Cell::get);
+/// The allocations of this thread during some work.
+fn thread_allocations(work: impl FnOnce()) -> u64 {
+    let before = THREAD_ALLOCATIONS.with(Cell::get);
     work();
-    OWN_COUNT.with(Cell::get) - before
+    THREAD_ALLOCATIONS.with(Cell::get) - before
 }
 
-/// How often any thread asks for memory.
+/// The allocations of all threads during some work.
 fn allocations(work: impl FnOnce()) -> u64 {
-    let before = COUNT.load(Ordering::SeqCst);
+    let before = ALLOCATIONS.load(Ordering::SeqCst);
     work();
-    COUNT.load(Ordering::SeqCst) - before
+    ALLOCATIONS.load(Ordering::SeqCst) - before
 }
 
 const METHODS: [Method; 3] =
     [Method::Optimal, Method::Funnel(Strip::Dijkstra), Method::Funnel(Strip::BreadthFirst)];
 
-/// A square with pillars, and a chamber that nothing leads into.
+/// A square with pillars that touch, and an obstacle.
 fn room(squeeze: bool) -> Room {
     let mut holes = Vec::new();
     for i in 0..10 {
         for k in 0..10 {
             let (x, y) = (10.0 * f64::from(i) + 3.0, 10.0 * f64::from(k) + f64::from(i % 3));
             holes.push(vec![[x, y + 1.0], [x + 3.0, y + 1.0], [x + 3.0, y + 4.0], [x, y + 4.0]]);
-            // Its corner touches the one before.
+            // A triangle that touches the square at a corner.
             holes.push(vec![[x + 3.0, y + 4.0], [x + 6.0, y + 4.0], [x + 4.5, y + 6.0]]);
         }
     }
@@ -42,7 +42,7 @@ fn room(squeeze: bool) -> Room {
     room
 }
 
-/// Queries of every kind: in the room, off it, to themselves.
+/// Queries inside and outside of the room, some with equal start and goal.
 fn queries(count: usize) -> Vec<[[f64; 2]; 2]> {
     let mut random = Random::new(3);
     let mut point = || [random.between(-3.0, 104.0), random.between(-4.0, 113.0)];
@@ -50,24 +50,24 @@ fn queries(count: usize) -> Vec<[[f64; 2]; 2]> {
 }
 
 #[test]
-fn a_finder_allocates_nothing_once_it_has_answered() {
-    let _alone = alone();
+fn a_finder_allocates_nothing_after_its_first_queries() {
+    let _lock = one_at_a_time();
     for squeeze in [false, true] {
         let room = room(squeeze);
         let queries = queries(500);
         let mut finder = room.finder();
         let mut path = RoomPath::default();
         for method in METHODS {
-            let mut ask = || {
+            let mut run = || {
                 for &[start, goal] in &queries {
                     finder.path_into(start, goal, &method.into(), &mut path).unwrap();
                 }
             };
-            let first = own_allocations(&mut ask);
-            let second = own_allocations(&mut ask);
+            let first = thread_allocations(&mut run);
+            let second = thread_allocations(&mut run);
             assert_eq!(second, 0, "{method:?}, squeeze {squeeze}; {first} before");
         }
-        let mut ask = || {
+        let mut run = || {
             for &[start, goal] in &queries {
                 finder
                     .path_into(
@@ -79,11 +79,11 @@ fn a_finder_allocates_nothing_once_it_has_answered() {
                     .unwrap();
             }
         };
-        ask();
-        assert_eq!(own_allocations(ask), 0, "the nearest, squeeze {squeeze}");
-        // A finder made anew takes up the memory of the one before.
+        run();
+        assert_eq!(thread_allocations(run), 0, "the nearest, squeeze {squeeze}");
+        // A new finder reuses the memory of the last one.
         drop(finder);
-        let again = own_allocations(|| {
+        let again = thread_allocations(|| {
             let mut finder = room.finder();
             for &[start, goal] in &queries {
                 finder.path_into(start, goal, &Method::Optimal.into(), &mut path).unwrap();
@@ -91,13 +91,13 @@ fn a_finder_allocates_nothing_once_it_has_answered() {
         });
         assert_eq!(again, 0);
     }
-    // The counter counts.
-    assert!(own_allocations(|| drop(std::hint::black_box(vec![1_u8; 100]))) > 0);
+    // The counter works.
+    assert!(thread_allocations(|| drop(std::hint::black_box(vec![1_u8; 100]))) > 0);
 }
 
 #[test]
-fn many_at_once_are_one_at_a_time_to_the_bit_and_allocate_nothing_for_a_query() {
-    let _alone = alone();
+fn batches_equal_single_queries_to_the_bit_and_allocate_nothing_per_query() {
+    let _lock = one_at_a_time();
     let room = room(true);
     let queries = queries(4000);
     let mut finder = room.finder();
@@ -111,7 +111,7 @@ fn many_at_once_are_one_at_a_time_to_the_bit_and_allocate_nothing_for_a_query() 
             assert!(is_same(&one, many), "{method:?}: {one:?} {many:?}");
             reached += usize::from(one.is_reached());
         }
-        // Threads come to their memory in any order; each has answered the hardest query some time.
+        // Threads take their scratch memory in any order. After some runs each has grown enough for the hardest query.
         let mut least = u64::MAX;
         for _ in 0..20 {
             least = least.min(allocations(|| {
@@ -135,19 +135,19 @@ fn is_same(a: &RoomPath, b: &RoomPath) -> bool {
 }
 
 #[test]
-fn the_comparison_sees_one_bit() {
-    let _alone = alone();
+fn the_comparison_finds_one_changed_bit() {
+    let _lock = one_at_a_time();
     let room = room(false);
     let path = room.path([1.0, 1.0], [99.0, 99.0], &PathOptions::default()).unwrap();
     assert!(path.is_reached() && path.corners.len() > 1 && is_same(&path, &path.clone()));
-    let spoilt = |spoil: &dyn Fn(&mut RoomPath)| {
+    let is_noticed = |change: &dyn Fn(&mut RoomPath)| {
         let mut other = path.clone();
-        spoil(&mut other);
+        change(&mut other);
         !is_same(&path, &other)
     };
-    assert!(spoilt(&|path| path.length = path.length.next_up()));
-    assert!(spoilt(&|path| path.points[1][0] = path.points[1][0].next_up()));
-    assert!(spoilt(&|path| path.corners[0] += 1));
-    assert!(spoilt(&|path| path.cells.truncate(1)));
-    assert!(spoilt(&|path| path.crossings[0].point[1] = path.crossings[0].point[1].next_down()));
+    assert!(is_noticed(&|path| path.length = path.length.next_up()));
+    assert!(is_noticed(&|path| path.points[1][0] = path.points[1][0].next_up()));
+    assert!(is_noticed(&|path| path.corners[0] += 1));
+    assert!(is_noticed(&|path| path.cells.truncate(1)));
+    assert!(is_noticed(&|path| path.crossings[0].point[1] = path.crossings[0].point[1].next_down()));
 }

@@ -1,4 +1,4 @@
-//! What a built surface holds.
+//! The memory of a built surface.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -6,17 +6,18 @@ use std::ops::ControlFlow;
 use hullfield::navigate::surface::{Model, Options as SurfaceOptions, Surface};
 
 use crate::models::{moebius, terrain};
-use crate::{HELD, MOST, alone};
+use crate::{CURRENT_BYTES, PEAK_BYTES, one_at_a_time};
 
-/// Bytes a triangle of what `build` makes: held, and at most meanwhile.
-fn bytes(build: impl FnOnce() -> Surface) -> [f64; 2] {
-    let before = HELD.with(Cell::get);
-    MOST.with(|most| most.set(before));
+/// The bytes per triangle of a built surface: after the build, and at its peak.
+fn bytes_per_triangle(build: impl FnOnce() -> Surface) -> [f64; 2] {
+    let before = CURRENT_BYTES.with(Cell::get);
+    PEAK_BYTES.with(|peak| peak.set(before));
     let surface = build();
-    [&HELD, &MOST].map(|at| (at.with(Cell::get) - before) as f64 / surface.triangles().len() as f64)
+    [&CURRENT_BYTES, &PEAK_BYTES]
+        .map(|at| (at.with(Cell::get) - before) as f64 / surface.triangles().len() as f64)
 }
 
-/// Three sheets of 2 n² triangles that meet in one line.
+/// Three sheets of 2 n² triangles each, which share one line.
 fn three_sheets(n: u32) -> Model {
     let mut points: Vec<[f64; 3]> = Vec::new();
     let mut triangles = Vec::new();
@@ -35,9 +36,9 @@ fn three_sheets(n: u32) -> Model {
 }
 
 #[test]
-fn a_triangle_takes_less_than_200_bytes() {
-    let _alone = alone();
-    // A soup: each triangle has three points of its own, and every tenth comes twice.
+fn a_surface_takes_less_than_200_bytes_per_triangle() {
+    let _lock = one_at_a_time();
+    // A triangle soup: each triangle has its own three points, and every tenth is there twice.
     let sheet = terrain(90, 5);
     let faces: Vec<&[u32]> = (0..sheet.face_count()).map(|face| sheet.face(face)).collect();
     let soup = faces.iter().chain(faces.iter().step_by(10));
@@ -54,9 +55,9 @@ fn a_triangle_takes_less_than_200_bytes() {
         let options = SurfaceOptions { interval, ..SurfaceOptions::default() };
         let build =
             || Surface::build(std::slice::from_ref(model), options, |_| ControlFlow::Continue(())).unwrap();
-        let [held, most] = bytes(build);
-        // No less than what can be asked of it: points, triangles, edges, measures.
-        assert!(held > 100.0 && held < 200.0, "{name}: {held}");
-        assert!(most < 250.0, "{name}: {most}");
+        let [built, peak] = bytes_per_triangle(build);
+        // The lower bound is the size of the points, triangles, edges and lengths that the surface gives.
+        assert!(built > 100.0 && built < 200.0, "{name}: {built}");
+        assert!(peak < 250.0, "{name}: {peak}");
     }
 }

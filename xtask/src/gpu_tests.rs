@@ -404,6 +404,6 @@ mod tests {
             let expected = GpuTest { program, name: name.into(), is_long: false };
             assert!(found.contains(&expected), "{expected:?} is not among {found:#?}");
         }
-        assert!(!found.iter().any(|test| test.name == "kinds::auto_never_takes_a_software_rasteriser"));
+        assert!(!found.iter().any(|test| test.name == "adapters::auto_never_takes_a_software_rasteriser"));
     }
 }

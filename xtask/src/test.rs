@@ -15,7 +15,7 @@ const SHORT: [&str; 9] = [
     "gpu::tests::scan_equals_the_host",
     "gpu::tests::several_frames_in_flight_and_dropped_ones",
     "gpu::tests::dispatches_take_their_groups_from_the_device",
-    "kinds::gpu_takes_the_first_adapter",
+    "adapters::gpu_takes_the_first_adapter",
     "engines::candidates_are_equal_on_both_engines",
     "engines_measure::many_windows_are_as_one",
     "encoded::encoded_measures_are_those_of_submit",

@@ -31,7 +31,7 @@ pub fn separation(axis: [f32; 3], a: &[[f32; 3]], pose_a: &Pose, b: &[[f32; 3]],
 ///
 /// # Panics
 /// If both are half-spaces.
-pub fn rounded_separation(axis: [f64; 3], a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> f64 {
+pub fn shown(axis: [f64; 3], a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> f64 {
     let Some(n) = DVec3::from(axis).try_normalize() else { return f64::NEG_INFINITY };
     let (a, b) = bodies64(a, pose_a, b, pose_b);
     gap::rounded_separation(&a, &b, n)

@@ -1,4 +1,4 @@
-//! What nobody waits for any more ends at its next step: work on the CPU that would take hours.
+//! A dropped query of the CPU engine ends at its next step, although the whole would take hours.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -12,21 +12,21 @@ use hullfield::flow::{Cell, Connectivity, FieldOptions, Flow, Grid};
 use hullfield::{Engine, Pending};
 use hullfield_oracle::extent;
 
-/// The answer of a job that is asked for while another one has all threads; fails where it never comes.
+/// The answer of a query behind another one that has all threads. Panics if it does not come in time.
 fn answer<T>(mut pending: Pending<T>) -> T {
-    let begin = Instant::now();
+    let started = Instant::now();
     let mut context = Context::from_waker(Waker::noop());
     loop {
         if let Poll::Ready(answer) = Pin::new(&mut pending).poll(&mut context) {
             return answer.unwrap();
         }
-        assert!(begin.elapsed() < Duration::from_secs(100), "what nobody waits for goes on");
+        assert!(started.elapsed() < Duration::from_secs(100), "the dropped query still runs");
         std::thread::sleep(Duration::from_millis(1));
     }
 }
 
 #[test]
-fn queries_of_the_cpu_engine_that_nobody_waits_for_end() {
+fn dropped_queries_of_the_cpu_engine_end() {
     let engine = Engine::cpu();
     let arena = Arena::new(&engine, &[Hull::cuboid([1.0; 3]).unwrap()], Options::default()).unwrap();
     let exact =
@@ -37,15 +37,15 @@ fn queries_of_the_cpu_engine_that_nobody_waits_for_end() {
     let every = Pairs::Exhaustive;
     let given: Vec<[u32; 2]> = (0..20_000_000).map(|at| [at % 399_999, 399_999]).collect();
     let jobs: [&dyn Fn(); 5] = [
-        &|| drop(pause(arena.intersections(&bodies, every).unwrap())),
-        &|| drop(pause(arena.contacts(&bodies, every, &ContactOptions { margin: 0.0 }).unwrap())),
+        &|| drop(let_start(arena.intersections(&bodies, every).unwrap())),
+        &|| drop(let_start(arena.contacts(&bodies, every, &ContactOptions { margin: 0.0 }).unwrap())),
         &|| {
-            drop(pause(
+            drop(let_start(
                 exact.distances(&bodies, Pairs::Given(&given), &DistanceOptions { margin: 0.0 }).unwrap(),
             ))
         },
         &|| {
-            drop(pause(
+            drop(let_start(
                 arena
                     .sweeps(&bodies, &motions, every, &SweepOptions { duration: 1.0, ..Default::default() })
                     .unwrap(),
@@ -56,18 +56,18 @@ fn queries_of_the_cpu_engine_that_nobody_waits_for_end() {
                 .unwrap();
             let goal = [Cell::default()];
             let goals = vec![&goal[..]; 100_000];
-            drop(pause(flow.fields(&goals, &FieldOptions::default()).unwrap()));
+            drop(let_start(flow.fields(&goals, &FieldOptions::default()).unwrap()));
         },
     ];
-    // Each goes on for seconds to its next step.
+    // Each runs for seconds until its next step.
     for job in extent(vec![jobs[0], jobs[4]], jobs.to_vec()) {
         job();
         assert_eq!(answer(arena.intersections(&bodies[..2], Pairs::BroadPhase).unwrap()).rows.len(), 0);
     }
 }
 
-/// Lets it begin.
-fn pause<T>(pending: Pending<T>) -> Pending<T> {
+/// Waits until a query has started.
+fn let_start<T>(pending: Pending<T>) -> Pending<T> {
     std::thread::sleep(Duration::from_millis(100));
     pending
 }

@@ -1,4 +1,4 @@
-//! Engines: which one, why, and what they cost. GPU tests skip where there is no adapter (see `common`).
+//! The choice of an engine, its reason, its limits and its memory. GPU tests are skipped without an adapter (see `common`).
 
 #[cfg(feature = "gpu")]
 use hullfield::adapters;
@@ -29,7 +29,7 @@ fn the_feature_gpu_without_a_back_end_is_an_error_that_names_the_back_ends() {
 }
 
 #[test]
-fn the_options_of_an_engine_are_kept_and_say_its_backend() {
+fn an_engine_has_its_options_and_their_backend() {
     let options =
         EngineOptions { backend: BackendChoice::Cpu, memory_limit: Some(1 << 20), answer_limit: Some(7) };
     let engine = Engine::new(&options).unwrap();
@@ -41,7 +41,7 @@ fn the_options_of_an_engine_are_kept_and_say_its_backend() {
 use crate::common;
 
 #[test]
-fn cpu_engine_says_what_it_is() {
+fn the_cpu_engine_gives_its_backend_and_reason() {
     let engine = Engine::cpu();
     assert_eq!(engine.backend(), Backend::Cpu);
     assert!(engine.reason().contains("CPU"), "{}", engine.reason());
@@ -69,7 +69,7 @@ fn auto_never_takes_a_software_rasteriser() {
 
 #[cfg(feature = "gpu")]
 #[test]
-fn reports_are_complete_and_best_first() {
+fn adapter_reports_are_complete_and_sorted_best_first() {
     let reports = adapters();
     for report in &reports {
         assert!(!report.name.is_empty() && !report.why.is_empty(), "{report:?}");
@@ -95,14 +95,14 @@ fn gpu_takes_the_first_adapter() {
 
 #[cfg(feature = "gpu")]
 #[test]
-fn a_given_device_is_joined_and_left_alone() {
+fn a_given_device_outlives_the_engine() {
     let Some(own) = common::gpu() else { return };
     let (device, queue) = own.device().unwrap();
     let engine = Engine::from_device(device.clone(), queue.clone(), &EngineOptions::default()).unwrap();
     assert_eq!(engine.backend(), Backend::Gpu);
     assert!(engine.reason().contains("gave"), "{}", engine.reason());
     drop(engine);
-    // The caller's device outlives the engine.
+    // The caller's device still works.
     let engine = Engine::from_device(device.clone(), queue.clone(), &EngineOptions::default()).unwrap();
     assert_eq!(engine.counters().buffer_bytes, 0);
 }
@@ -128,7 +128,7 @@ fn a_device_below_the_limits_is_refused() {
     assert!(allowed.contains("8 or more"), "{allowed}");
 }
 
-/// A row of boxes, each of which touches the next.
+/// A row of boxes; each overlaps the next.
 #[allow(clippy::unwrap_used)]
 fn row(count: usize) -> (Vec<Hull>, Vec<Body>) {
     let bodies = (0..count).map(|i| Body::new(0).at([i as f32 * 0.9, 0.0, 0.0])).collect();
@@ -136,14 +136,14 @@ fn row(count: usize) -> (Vec<Hull>, Vec<Body>) {
 }
 
 #[test]
-fn answers_in_flight_dropped_and_late() {
+fn answers_come_after_the_arena_and_the_engine_are_dropped() {
     let Some(engine) = common::gpu() else { return };
     let (hulls, bodies) = row(500);
     let arena = Arena::new(&engine, &hulls, Options::default()).unwrap();
     let mut pendings: Vec<_> =
         (0..6).map(|_| arena.intersections(&bodies, Pairs::BroadPhase).unwrap()).collect();
     drop(pendings.remove(2));
-    // The answers come although everything that asked for them has gone.
+    // The pending answers keep what they need.
     drop((arena, engine));
     for pending in pendings {
         assert_eq!(pending.wait().unwrap().rows.len(), 499);
@@ -160,7 +160,7 @@ fn a_lost_device_is_an_error_of_every_call() {
         (0..3).map(|_| arena.intersections(&bodies, Pairs::BroadPhase).unwrap()).collect();
     engine.device().unwrap().0.destroy();
     for pending in in_flight {
-        // What was under way may have come through; nothing else may come back.
+        // A frame in flight may have finished; any other result must be the error.
         match pending.wait() {
             Ok(found) => assert_eq!(found.rows.len(), 499),
             Err(error) => assert!(matches!(error, Error::DeviceLost { .. }), "{error}"),
@@ -173,7 +173,7 @@ fn a_lost_device_is_an_error_of_every_call() {
 }
 
 #[test]
-fn a_job_over_the_memory_limit_is_refused_and_the_next_one_runs() {
+fn a_query_over_the_memory_limit_is_refused_and_the_next_one_runs() {
     let limits = EngineOptions { memory_limit: Some(4 << 20), ..Default::default() };
     let Some(engine) = common::gpu_with(limits) else { return };
     let (hulls, bodies) = row(100_000);
@@ -195,7 +195,7 @@ fn frames_below_the_high_water_mark_allocate_nothing() {
         let found = arena.intersections(&bodies[..count], Pairs::BroadPhase).unwrap().wait().unwrap();
         assert_eq!(found.rows.len(), count - 1);
     };
-    // The first frame learns how many pairs and hits there are, the second has room for them.
+    // The first frame finds the numbers of pairs and hits; the second has buffers for them.
     frame(3000);
     frame(3000);
     let before = engine.counters();

@@ -1,4 +1,4 @@
-//! The feature `tracing`: a query is a span, and what is settled in f64 or made on the device is an event within it.
+//! The feature `tracing`: a query is a span; settling in f64 and the creation of a buffer are events in it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -9,14 +9,14 @@ use hullfield::navigate::room::{Options, PathOptions, Room};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-/// Keeps the names of the spans, and the texts of the events.
+/// Records the names of spans, and the field names of events.
 #[derive(Debug, Default, Clone)]
-struct Kept {
+struct Recorder {
     last: Arc<AtomicU64>,
     names: Arc<Mutex<Vec<String>>>,
 }
 
-impl Subscriber for Kept {
+impl Subscriber for Recorder {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         metadata.target() == "hullfield"
     }
@@ -42,8 +42,8 @@ impl Subscriber for Kept {
 
 #[test]
 fn queries_are_spans_and_buffers_are_events() {
-    let kept = Kept::default();
-    tracing::subscriber::with_default(kept.clone(), || {
+    let recorder = Recorder::default();
+    tracing::subscriber::with_default(recorder.clone(), || {
         let engine = crate::common::gpu().unwrap_or_else(Engine::cpu);
         let flow = Flow::new(&engine, Grid::new([4, 4, 1], &[], Connectivity::Four.into()).unwrap()).unwrap();
         drop(flow.solve(&[[0, 0].into()], &FieldOptions::default()).unwrap().wait().unwrap());
@@ -51,7 +51,7 @@ fn queries_are_spans_and_buffers_are_events() {
         let room = Room::new(&square, &[] as &[[[f64; 2]; 0]], Options::default()).unwrap();
         room.path([1.0, 1.0], [3.0, 3.0], &PathOptions::default()).unwrap();
     });
-    let names = kept.names.lock().unwrap();
+    let names = recorder.names.lock().unwrap();
     for span in ["hullfield.flow.solve", "hullfield.room.path"] {
         assert_eq!(names.iter().filter(|name| *name == span).count(), 1, "{span}: {names:?}");
     }
