@@ -46,7 +46,10 @@ impl Flow {
     /// use hullfield::Engine;
     /// use hullfield::flow::{Connectivity, Flow, Grid};
     ///
-    /// Load the rest of the scene here.
+    /// let flow = Flow::new(&Engine::auto()?, Grid::new([4, 1, 1], &[], Connectivity::Four.into())?)?;
+    /// let preparing = flow.prepare(&[Query::Solve, Query::Paths])?;
+    /// // Load the rest of the scene here.
+    /// println!("{} pipelines", preparing.wait()?.pipeline_count);
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     ///

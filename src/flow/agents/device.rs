@@ -46,7 +46,17 @@ impl Agents {
     /// use hullfield::Engine;
     /// use hullfield::flow::{Connectivity, FieldOptions, Flow, Grid};
     ///
-    /// Record kernels of your own that bind agents.binding() here.
+    /// let engine = Engine::auto()?;
+    /// let flow = Flow::new(&engine, Grid::new([4, 1, 1], &[], Connectivity::Four.into())?)?;
+    /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
+    /// let mut agents = flow.agents(&[[3, 0].into()])?;
+    /// if let Some((device, queue)) = engine.device() {
+    ///     let mut encoder = device.create_command_encoder(&Default::default());
+    ///     agents.encode_steps(&mut encoder, &field, 2)?;
+    ///     // Record kernels of your own that bind agents.binding() here.
+    ///     queue.submit([encoder.finish()]);
+    ///     assert_eq!(agents.cells()?.wait()?, [[1, 0].into()]);
+    /// }
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     ///
@@ -119,7 +129,22 @@ impl Field {
     /// use hullfield::Engine;
     /// use hullfield::flow::{Connectivity, FieldOptions, Flow, Grid, SteerOptions};
     ///
-    /// Record kernels of your own that bind found.directions() here.
+    /// let engine = Engine::auto()?;
+    /// let flow = Flow::new(&engine, Grid::new([4, 1, 1], &[], Connectivity::Four.into())?)?;
+    /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
+    /// if let Some((device, queue)) = engine.device() {
+    ///     let positions = device.create_buffer(&wgpu::BufferDescriptor {
+    ///         label: None,
+    ///         size: 16,
+    ///         usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
+    ///         mapped_at_creation: false,
+    ///     });
+    ///     queue.write_buffer(&positions, 0, bytemuck::cast_slice(&[3.2_f32, 0.5, 0.0, 0.0]));
+    ///     let mut encoder = device.create_command_encoder(&Default::default());
+    ///     let found = field.encode_directions(&mut encoder, &positions, 1, &SteerOptions::default())?;
+    ///     // Record kernels of your own that bind found.directions() here.
+    ///     queue.submit([encoder.finish()]);
+    /// }
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     ///

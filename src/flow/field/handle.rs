@@ -119,7 +119,11 @@ impl Flow {
     /// assert_eq!(fields.rows[1].distance_at([1, 0].into())?.wait()?, 7);
     /// assert_eq!(fields.stats.reached_count, 18);
     ///
-    /// Each field is solved only as far as its own start.
+    /// // Each field is solved only as far as its own start.
+    /// let until_each = vec![vec![Cell::from([2, 0])], vec![Cell::from([7, 0])]];
+    /// let fields = flow.fields(&goals, &FieldOptions { until_each, ..Default::default() })?.wait()?;
+    /// assert_eq!(fields.rows[0].distance_at([2, 0].into())?.wait()?, 2);
+    /// assert_eq!(fields.rows[1].stats().reached_count, 2);
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     ///
