@@ -30,11 +30,11 @@ const FEATURES: &str = "hullfield-tests/serde,hullfield-tests/tracing";
 const REDUCED: [(&str, &[&str]); 3] = [
     (
         "-p hullfield-tests --features gpu --test engine",
-        &["kinds::the_feature_gpu_without_a_back_end_is_an_error_that_names_the_back_ends"],
+        &["adapters::the_feature_gpu_without_a_back_end_is_an_error_that_names_the_back_ends"],
     ),
     (
         "-p hullfield-tests --features threads --test engine",
-        &["kinds::without_the_feature_gpu_auto_is_the_cpu_and_gpu_is_an_error_that_names_it"],
+        &["adapters::without_the_feature_gpu_auto_is_the_cpu_and_gpu_is_an_error_that_names_it"],
     ),
     (
         "-p hullfield-cli --test program",
