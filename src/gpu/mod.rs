@@ -8,7 +8,7 @@
 //! static BOUNDS: Kernel = Kernel {
 //!     label: "hullfield.collide.bounds",
 //!     sources: &[DISPATCH_WGSL, include_str!("../../shaders/collide/hull/record.wgsl"),
-//!                include_str!("../../shaders/collide/bounds.wgsl")],
+//!                include_str!("../../shaders/collide/scene/bounds.wgsl")],
 //!     workgroup_size: 64,
 //!     bindings: &[uniform("params", "BoundsParams"), read("bodies", "array<Body>"),
 //!                 read_write("bounds", "array<Bounds>")],
