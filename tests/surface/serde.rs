@@ -33,7 +33,7 @@ fn bytes_that_are_no_surface_are_refused_in_the_words_of_from_bytes() {
     all_refused::<Surface>(&[
         ("[]", "byte 0: it ends within its header"),
         ("[104, 117, 108]", "byte"),
-        ("[1, 2, 3, 4, 5, 6, 7, 8, 9]", "it does not begin as a surface does"),
+        ("[1, 2, 3, 4, 5, 6, 7, 8, 9]", "it does not begin with the word hullsurf"),
         ("[256]", "invalid value"),
         ("{}", "expected the bytes of a surface"),
     ]);
