@@ -259,6 +259,7 @@ pub(crate) struct Placement<'a> {
 
 impl<'a> Placement<'a> {
     /// The placement of a checked body of this hull.
+    #[inline]
     pub(crate) fn new(hull: &'a Hull, body: &Body) -> Self {
         Self {
             hull,
@@ -301,12 +302,13 @@ impl ExactPlaced {
 impl ExactRelative {
     /// Places both hulls, about the means of their vertices and with world axes.
     pub(crate) fn new(hulls: &[Hull], body_a: &Body, body_b: &Body) -> Self {
-        Self::of([body_a, body_b].map(|body| Placement::new(&hulls[body.hull as usize], body)))
+        let place = |body: &Body| Placement::new(&hulls[body.hull as usize], body);
+        Self::of(&[place(body_a), place(body_b)])
     }
 
     /// The same for two placements.
-    pub(crate) fn of(placements: [Placement<'_>; 2]) -> Self {
-        let [mut a, mut b] = placements.map(|placement| ExactPlaced::new(&placement));
+    pub(crate) fn of([a, b]: &[Placement<'_>; 2]) -> Self {
+        let (mut a, mut b) = (ExactPlaced::new(a), ExactPlaced::new(b));
         let larger = a.radius.max(b.radius);
         let unit = if larger > 0.0 { larger } else { 1.0 };
         let inverse = 1.0 / unit;
@@ -328,8 +330,8 @@ impl ExactRelative {
 
 /// A signed lower bound of the distance of two hulls: the gap along the line between their centres, less f64's rounding. Where the
 /// bounding balls are apart, it is at least their distance.
-pub(crate) fn gap_between_centres(placements: [Placement<'_>; 2]) -> f64 {
-    let [a, b] = placements.map(|placement| ExactPlaced::new(&placement));
+pub(crate) fn gap_between_centres([a, b]: &[Placement<'_>; 2]) -> f64 {
+    let (a, b) = (ExactPlaced::new(a), ExactPlaced::new(b));
     let offset = (b.center[0] - a.center[0]) + (b.center[1] - a.center[1]);
     let length = offset.length();
     let axis = if length > 0.0 { offset / length } else { DVec3::X };

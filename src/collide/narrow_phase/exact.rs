@@ -39,11 +39,11 @@ impl Settled {
 
 /// Settles one pair. Both bodies must have been checked.
 pub(crate) fn settle(hulls: &[Hull], a: &Body, b: &Body) -> Settled {
-    settle_placed([a, b].map(|body| Placement::new(&hulls[body.hull as usize], body)))
+    settle_placed(&[a, b].map(|body| Placement::new(&hulls[body.hull as usize], body)))
 }
 
 /// [`settle`] for two placements.
-pub(crate) fn settle_placed(placements: [Placement<'_>; 2]) -> Settled {
+pub(crate) fn settle_placed(placements: &[Placement<'_>; 2]) -> Settled {
     let pair = ExactRelative::of(placements);
     if pair.rounding != [0.0; 2] || placements.iter().any(is_half_space) {
         let measured = measure_placed(placements);
@@ -69,19 +69,20 @@ const GOOD: f64 = 2e-10;
 
 /// Measures one pair in f64. Both bodies must have been checked, and not both be half-spaces.
 pub(crate) fn measure(hulls: &[Hull], a: &Body, b: &Body) -> Measured {
-    measure_placed([a, b].map(|body| Placement::new(&hulls[body.hull as usize], body)))
+    measure_placed(&[a, b].map(|body| Placement::new(&hulls[body.hull as usize], body)))
 }
 
 /// [`measure`] for two placements.
-pub(crate) fn measure_placed([a, b]: [Placement<'_>; 2]) -> Measured {
-    if is_half_space(&a) {
-        return above_half_space(&a, &b);
+pub(crate) fn measure_placed(placements: &[Placement<'_>; 2]) -> Measured {
+    let [a, b] = placements;
+    if is_half_space(a) {
+        return above_half_space(a, b);
     }
-    if is_half_space(&b) {
-        let turned = above_half_space(&b, &a);
+    if is_half_space(b) {
+        let turned = above_half_space(b, a);
         return Measured { normal: -turned.normal, on_a: turned.on_b(), ..turned };
     }
-    let pair = ExactRelative::of([a, b]);
+    let pair = ExactRelative::of(placements);
     let slack = SLACK * pair.sum;
     let mut best = search_distance(&pair, pair.offset, slack);
     for start in RESTARTS {

@@ -39,7 +39,7 @@ fn placements<'a>(hulls: [&'a Hull; 2], bodies: &[Body; 2]) -> [Placement<'a>; 2
 
 fn measured(a: &Hull, pose_a: Pose, b: &Hull, pose_b: Pose) -> Result<Measured> {
     let bodies = checked([a, b], [pose_a, pose_b])?;
-    Ok(measure_placed(placements([a, b], &bodies)))
+    Ok(measure_placed(&placements([a, b], &bodies)))
 }
 
 /// Whether two hulls touch or overlap.
@@ -115,9 +115,9 @@ pub fn distance_lower_bound(a: &Hull, pose_a: Pose, b: &Hull, pose_b: Pose) -> R
     let bodies = checked([a, b], [pose_a, pose_b])?;
     let placements = placements([a, b], &bodies);
     let gap = if placements.iter().any(|placement| placement.hull.dimension() == Dimension::HalfSpace) {
-        measure_placed(placements).gap
+        measure_placed(&placements).gap
     } else {
-        gap_between_centres(placements)
+        gap_between_centres(&placements)
     };
     Ok(gap.max(0.0))
 }
@@ -153,7 +153,7 @@ pub fn manifold(
     let bodies = checked([a, b], [pose_a, pose_b])?;
     let placements = placements([a, b], &bodies);
     let tables = [a, b].map(FaceTable::new);
-    let measured = measure_placed(placements);
+    let measured = measure_placed(&placements);
     Ok(manifold_of(placements, [&tables[0], &tables[1]], [0, 1], &measured, f64::from(options.margin)))
 }
 
@@ -198,7 +198,7 @@ pub fn sweep(
         Impact::Hit { time, normal } => Swept::hit(time, normal),
         Impact::Miss => Swept::MISS,
         Impact::Start => {
-            let measured = measure_placed(start);
+            let measured = measure_placed(&start);
             let touching = Swept::touching(measured.normal);
             if measured.status.is_hit() {
                 touching
@@ -215,7 +215,7 @@ pub fn sweep(
     let mut row = swept.row(0, 1, duration);
     if row.outcome != SweepOutcome::Miss {
         let met = [0, 1].map(|k| start[k].moved(&motions[k], row.time));
-        row.set_witness(Some(&measure_placed(met)));
+        row.set_witness(Some(&measure_placed(&met)));
     }
     Ok(row)
 }

@@ -135,7 +135,7 @@ impl SweepQuery<'_> {
                 let (body, motion) = (&self.input.bodies[body as usize], self.motion(body));
                 Placement::new(&self.scene.hulls[body.hull as usize], body).moved(&motion, row.time)
             };
-            (row.outcome != SweepOutcome::Miss).then(|| exact::measure_placed([row.a, row.b].map(place)))
+            (row.outcome != SweepOutcome::Miss).then(|| exact::measure_placed(&[row.a, row.b].map(place)))
         };
         let found = map(rows, witness);
         for (row, found) in rows.iter_mut().zip(found) {
