@@ -31,7 +31,7 @@ struct MovingBodies {
 }
 
 impl MovingBodies {
-    /// `spacing` is the side of the lattice's cell, in mean bounding radii.
+    /// Bodies on a lattice. `spacing` is the edge length of its cells, in mean bounding radii.
     fn new(body_count: usize, spacing: f64, is_straight: bool) -> Result<Self, String> {
         let sets = scenes::convex_sets(24, 1.0, SEED);
         let mut scene = Scene::of_hulls(&sets)?;

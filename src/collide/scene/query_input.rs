@@ -160,7 +160,7 @@ impl QueryInput {
             placed: Vec::new(),
             upload_ms: 0.0,
         });
-        // The spare input still has those of its own query.
+        // The reused input still holds the values of an earlier query.
         input.answer_limit = u64::MAX;
         input.awaited = Awaited::default();
         input.fill(scene, bodies, statics, layout)?;

@@ -17,7 +17,8 @@ pub(crate) struct LandmarkHeuristic<'a> {
 }
 
 impl LandmarkHeuristic<'_> {
-    /// Nearly a lower bound of the distance from a vertex to the goal, in the surface's units.
+    /// The estimated distance from a vertex to the goal, in the surface's units. It can be above the true distance by a little, because
+    /// some distances of landmarks are a little too long.
     #[inline]
     pub(crate) fn lower_bound(&self, vertex: u32) -> f64 {
         let from_landmarks = self.distances[vertex as usize].iter().zip(&self.goal_bounds);
