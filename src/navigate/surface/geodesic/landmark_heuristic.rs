@@ -20,7 +20,7 @@ impl LandmarkHeuristic<'_> {
     /// The estimated distance from a vertex to the goal, in the surface's units. It can be above the true distance by a little, because
     /// some distances of landmarks are a little too long.
     #[inline]
-    pub(crate) fn lower_bound(&self, vertex: u32) -> f64 {
+    pub(crate) fn estimate(&self, vertex: u32) -> f64 {
         let from_landmarks = self.distances[vertex as usize].iter().zip(&self.goal_bounds);
         // A difference is NaN where the landmark is on another island or says nothing about the vertex; `max` ignores NaN. An infinite
         // difference says that there is no path.

@@ -122,7 +122,7 @@ impl<'a, 'b, F: Fn(u32) -> bool, const TO_WALL: bool> Propagation<'a, 'b, F, TO_
             return boxes.map_or(0.0, |boxes| boxes.lower_bound(place));
         }
         let straight = place.distance(self.query.goal) * (1.0 - ROUNDING_MARGIN);
-        self.query.heuristic.map_or(straight, |heuristic| straight.max(heuristic.lower_bound(vertex)))
+        self.query.heuristic.map_or(straight, |heuristic| straight.max(heuristic.estimate(vertex)))
     }
 
     /// The first windows and corners: those that the start sees.
