@@ -1,4 +1,4 @@
-//! Engines: adapters and options, memory, prepared pipelines, dropped queries, tracing, serde.
+//! Engines: adapters and options, memory, prepared pipelines, dropped queries, serde.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -12,8 +12,6 @@ mod dropped;
 mod prepare;
 #[cfg(feature = "serde")]
 mod serde;
-#[cfg(feature = "tracing")]
-mod spans;
 #[cfg(feature = "serde")]
 #[path = "../common/wire.rs"]
 mod wire;
