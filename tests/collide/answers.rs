@@ -9,6 +9,7 @@ use hullfield::collide::{
 };
 use hullfield_oracle::compare::{self, Hit, Verdict};
 use hullfield_oracle::measure::{Accuracy, Judge};
+use hullfield_oracle::memo::Memo;
 use hullfield_oracle::scenes::Scene;
 use hullfield_oracle::{Placed, Shape, Truth, certify, measure, whole_truths};
 
@@ -27,7 +28,13 @@ pub(crate) fn engines() -> Vec<(&'static str, Engine)> {
 }
 
 pub(crate) fn hulls(sets: &[Vec<[f32; 3]>]) -> Vec<Hull> {
-    sets.iter().map(|points| Hull::from_points(points).unwrap()).collect()
+    sets.iter().map(|points| hull(points)).collect()
+}
+
+/// The library's hull of these points.
+fn hull(points: &[[f32; 3]]) -> Hull {
+    static HULLS: Memo<Hull> = Memo::new();
+    HULLS.get(points, || Hull::from_points(points).unwrap())
 }
 
 /// The point sets with each reduced to the vertices that the library keeps, so that the library and the oracle define R and S alike.
@@ -37,11 +44,11 @@ pub(crate) fn extreme(sets: &[Vec<[f32; 3]>]) -> Vec<Vec<[f32; 3]>> {
 
 /// The library's hulls of a scene, rounded; half-spaces where a set is empty.
 pub(crate) fn scene_hulls(scene: &Scene) -> Vec<Hull> {
-    let hull = |(k, points): (usize, &Vec<[f32; 3]>)| {
-        let core = if points.is_empty() { Hull::half_space() } else { Hull::from_points(points).unwrap() };
+    let rounded = |(k, points): (usize, &Vec<[f32; 3]>)| {
+        let core = if points.is_empty() { Hull::half_space() } else { hull(points) };
         core.rounded(scene.rounding(k)).unwrap()
     };
-    scene.hulls.iter().enumerate().map(hull).collect()
+    scene.hulls.iter().enumerate().map(rounded).collect()
 }
 
 /// The oracle's shapes, of the same vertices as the engines use.

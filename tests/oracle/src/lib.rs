@@ -12,6 +12,7 @@
 //! - [`rooms`]: the shortest path in a polygon with holes, by a visibility graph, and seeded rooms.
 //! - [`compare`]: comparison of verdicts with the truth and with each other, by the rule of the tolerance band.
 //! - [`extent()`]: the extent of a long test.
+//! - [`memo`]: hulls built once for all tests of a program.
 //! - [`mod@measure`]: checks of distances, contacts and manifolds against the truth, part by part.
 //!
 //! Frames: the world position of a hull's vertex `v` is `position + rotation · (scale ⊙ v)`. A gap is positive (the distance)
@@ -28,6 +29,7 @@ pub mod corpus;
 mod extent;
 pub mod gap;
 pub mod measure;
+pub mod memo;
 mod nearest;
 mod primitive;
 pub mod random;

@@ -5,6 +5,8 @@ use std::collections::{HashMap, HashSet};
 use glam::DVec3;
 use robust::{Coord, Coord3D, orient2d, orient3d};
 
+use crate::memo::Memo;
+
 /// The convex hull of a point set with a rounding, of any dimension from a point to a solid, in the hull's own frame; or a
 /// half-space.
 ///
@@ -64,6 +66,11 @@ impl Shape {
     pub fn new(points: &[[f32; 3]]) -> Self {
         assert!(!points.is_empty(), "a shape needs a point");
         assert!(points.iter().flatten().all(|x| x.is_finite()), "a point is not finite");
+        static SHAPES: Memo<Shape> = Memo::new();
+        SHAPES.get(points, || Self::from_scratch(points))
+    }
+
+    fn from_scratch(points: &[[f32; 3]]) -> Self {
         let points: Vec<DVec3> = points.iter().map(|p| DVec3::from(p.map(f64::from))).collect();
         let mean = points.iter().sum::<DVec3>() / points.len() as f64;
         let mut shape = Self {
