@@ -60,19 +60,23 @@ fn specks_far_apart_have_an_axis() {
 #[test]
 fn hulls_of_thousands_of_vertices() {
     let mut random = Random::new(21);
-    let mut hulls: Vec<Hull> = [Kind::Ball, Kind::Cone, Kind::Prism]
-        .map(|kind| Hull::from_points(&convex_set(&mut random, kind, 4096)).unwrap())
-        .to_vec();
+    let mut hulls: Vec<Hull> = extent(&[Kind::Ball][..], &[Kind::Ball, Kind::Cone, Kind::Prism])
+        .iter()
+        .map(|&kind| Hull::from_points(&convex_set(&mut random, kind, 4096)).unwrap())
+        .collect();
     let small =
         convex_set(&mut random, Kind::Octahedron, 6).iter().map(|p| p.map(|x| 1e-3 * x)).collect::<Vec<_>>();
+    let speck_hull = hulls.len() as u32;
     hulls.push(Hull::from_points(&small).unwrap());
     let shapes: Vec<Shape> = hulls.iter().map(|hull| Shape::new(hull.vertices())).collect();
     let mut bodies = Vec::new();
     let mut pairs = Vec::new();
     for k in 0..extent(3, 32) {
-        let large = Placed { hull: k % 3, pose: Pose { rotation: random.rotation(), ..Pose::default() } };
-        let mut speck = Placed { hull: 3, pose: Pose { rotation: random.rotation(), ..Pose::default() } };
-        let (one, other) = (&shapes[large.hull as usize], &shapes[3]);
+        let large =
+            Placed { hull: k % speck_hull, pose: Pose { rotation: random.rotation(), ..Pose::default() } };
+        let mut speck =
+            Placed { hull: speck_hull, pose: Pose { rotation: random.rotation(), ..Pose::default() } };
+        let (one, other) = (&shapes[large.hull as usize], &shapes[speck_hull as usize]);
         let sum = one.radius([1.0; 3]) + other.radius([1.0; 3]);
         let wanted = tolerance(0.0, sum, 0.0) * random.between(-2.0, 2.0);
         let mut offset = random.direction() * sum;

@@ -44,9 +44,9 @@ fn corpus_pairs_at_five_scales() {
 #[test]
 fn stretched_and_rounded_corpus_pairs() {
     let sets = corpus_sets();
-    let near = Near { count: extent(750, 3_000), stretch: 10.0, seed: 62, ..Near::default() };
+    let near = Near { count: extent(300, 3_000), stretch: 10.0, seed: 62, ..Near::default() };
     check("stretched", scenes::near_pairs(&sets, near));
-    let near = Near { count: extent(750, 3_000), stretch: 3.0, rounded: 0.5, seed: 63, ..Near::default() };
+    let near = Near { count: extent(300, 3_000), stretch: 3.0, rounded: 0.5, seed: 63, ..Near::default() };
     let scene = scenes::near_pairs(&sets, near);
     for scale in [1e-5, 1.0, 1e5] {
         check(&format!("rounded at {scale:e}"), scene.scaled(scale));
@@ -62,11 +62,11 @@ fn balls_capsules_and_rounded_boxes() {
 
 #[test]
 fn far_from_the_origin() {
-    check("far", scenes::far(extent(500, 2_000), 66));
+    check("far", scenes::far(extent(250, 2_000), 66));
     let sets = corpus_sets();
     let scene = scenes::near_pairs(
         &sets,
-        Near { count: extent(250, 1_000), rounded: 0.2, seed: 67, ..Near::default() },
+        Near { count: extent(120, 1_000), rounded: 0.2, seed: 67, ..Near::default() },
     );
     for reach in [1e3, 1e6] {
         check(&format!("corpus about {reach:e}"), scene.moved([reach, -reach, reach]));

@@ -7,7 +7,7 @@ use hullfield::collide::{
 };
 use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes::{self, Kind, Near, Scene};
-use hullfield_oracle::{certify, corpus, gap, tolerance};
+use hullfield_oracle::{certify, corpus, extent, gap, tolerance};
 
 use crate::answers::{bodies, hulls, shapes};
 
@@ -29,8 +29,8 @@ fn exact_contacts_are_within_a_billionth() {
     let sets = corpus::hulls().unwrap().sets;
     let round = ball_of_128();
     let scenes = [
-        ("near", near_pairs(&sets, 4_000, 0.5, 1.0, 1)),
-        ("stretched", near_pairs(&sets, 2_000, 0.5, 1000.0, 2)),
+        ("near", near_pairs(&sets, extent(1_000, 4_000), 0.5, 1.0, 1)),
+        ("stretched", near_pairs(&sets, extent(500, 2_000), 0.5, 1000.0, 2)),
         ("kissing", scenes::kissing_boxes(1_000, 78)),
         ("debris", scenes::debris(1_000, true, 79)),
         ("coincident", scenes::coincident(&sets[..300], 80)),
@@ -78,14 +78,14 @@ fn fast_contacts_are_within_the_tolerance_of_exact_ones() {
     let sets = corpus::hulls().unwrap().sets;
     // The last number is the share of pairs that may be left to f64.
     let scenes = [
-        ("near", near_pairs(&sets, 6_000, 0.5, 1.0, 1), 0.02),
-        ("stretched", near_pairs(&sets, 2_000, 0.5, 1000.0, 2), 0.2),
+        ("near", near_pairs(&sets, extent(1_500, 6_000), 0.5, 1.0, 1), 0.02),
+        ("stretched", near_pairs(&sets, extent(500, 2_000), 0.5, 1000.0, 2), 0.2),
         ("kissing", scenes::kissing_boxes(1_000, 78), 0.02),
         ("debris", scenes::debris(1_000, true, 79), 0.02),
         ("coincident", scenes::coincident(&sets[..300], 80), 0.6),
         ("stacked", scenes::stacked_cubes(3), 0.01),
         ("boxed", scenes::box_in_box(500, 83), 0.01),
-        ("round", near_pairs(&[ball_of_128()], 1000, 1.0, 1.0, 82), 0.5),
+        ("round", near_pairs(&[ball_of_128()], extent(300, 1000), 1.0, 1.0, 82), 0.5),
     ];
     for (name, scene, share) in scenes {
         let hulls = hulls(&scene.hulls);

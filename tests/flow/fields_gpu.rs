@@ -21,20 +21,20 @@ fn sampled(scenes: Vec<Scene>, every: usize) -> Vec<Scene> {
 
 #[test]
 fn maps_are_solved() {
-    check_all(&sampled(scenes::map_scenes(), 5));
+    check_all(&sampled(scenes::map_scenes(), 7));
 }
 
 #[test]
 fn small_flat_grids_are_solved() {
     for connectivity in CONNECTIVITIES_2D {
-        check_all(&sampled(scenes::small_scenes(connectivity), 9));
+        check_all(&sampled(scenes::small_scenes(connectivity), 13));
     }
 }
 
 #[test]
 fn small_volumes_are_solved() {
     for connectivity in CONNECTIVITIES_3D {
-        check_all(&sampled(scenes::small_scenes(connectivity), 9));
+        check_all(&sampled(scenes::small_scenes(connectivity), 13));
     }
 }
 
@@ -45,7 +45,7 @@ fn unusual_grids_are_solved() {
 
 #[test]
 fn max_distance_and_until_limit_fields() {
-    check_all(&sampled(scenes::limited_scenes(), 13));
+    check_all(&sampled(scenes::limited_scenes(), 19));
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn grids_of_several_strips_are_solved() {
         scenes.push(scene.random_goals(2, random).random_costs(70_000, random));
     }
     let engine = engine.with_binding_limit(64 << 10);
-    for scene in &sampled(scenes, 3) {
+    for scene in &sampled(scenes, 5) {
         scene.check(&engine);
     }
 }
@@ -151,7 +151,7 @@ fn batches_are_solved() {
     ] {
         let scene = Scene::new("batch", size, connectivity, scenes::caves(size, random));
         let scenes: Vec<Scene> =
-            (0..extent(6, 40)).map(|at| scene.clone().random_goals(1 + at % 3, random)).collect();
+            (0..extent(4, 40)).map(|at| scene.clone().random_goals(1 + at % 3, random)).collect();
         let goals: Vec<&[Cell]> = scenes.iter().map(|scene| &scene.goals[..]).collect();
         let solve = |limit: u64, count: usize, options: FieldOptions| {
             let engine = engine.clone().with_binding_limit(limit);
@@ -166,11 +166,11 @@ fn batches_are_solved() {
         solve(1 << 27, scenes.len(), FieldOptions::default());
         solve(1 << 27, 0, FieldOptions::default());
         solve(1 << 27, 1, FieldOptions::default());
-        solve(100 << 10, extent(5, 11), FieldOptions::default());
+        solve(100 << 10, extent(4, 11), FieldOptions::default());
         let until = vec![scenes[0].goals[0], scenes[1].goals[0]];
         solve(
             1 << 27,
-            extent(3, 7),
+            extent(2, 7),
             FieldOptions { until, max_distance: Some(60 * connectivity.unit()), ..FieldOptions::default() },
         );
     }

@@ -8,6 +8,7 @@ use hullfield::navigate::surface::{
     BuildProgress, BuildStage, LoadOptions, Method as SurfaceMethod, Model, Options as SurfaceOptions,
     Surface,
 };
+use hullfield_oracle::extent;
 
 use crate::models::check::{Point, distance};
 use crate::models::{cube, moebius, obj, terrain};
@@ -285,7 +286,7 @@ fn corpus_meshes_are_refined() {
         ("stanford-bunny.obj", 0.001),
     ] {
         let Some((_, model)) = obj(name) else { return };
-        checked(name, &model, interval);
+        checked(name, &model, interval * extent(2.0, 1.0));
     }
 }
 
@@ -330,7 +331,7 @@ fn progress_is_monotone_and_a_refinement_can_be_cancelled() {
     assert!(told.len() >= surface.triangles().len() / 65_536 * 2, "{}", told.len());
     // Within both counting and cutting.
     let first = seen.iter().position(|progress| progress.stage == BuildStage::Refine).unwrap();
-    for stop in (0..told.len()).step_by(3).map(|told| first + told) {
+    for stop in (0..told.len()).step_by(extent(12, 3)).map(|told| first + told) {
         let mut count = 0;
         let cancelled = build(&mut |_| {
             count += 1;

@@ -1,6 +1,7 @@
 //! A field's distances at vertices equal its distances at points there.
 
 use hullfield::navigate::surface::{Method as SurfaceMethod, Model, Options as SurfaceOptions, Surface};
+use hullfield_oracle::extent;
 use hullfield_oracle::random::Random;
 
 use crate::models::check::{Point, checked, length, minus};
@@ -149,7 +150,7 @@ fn vertices_of_flat_rolled_and_folded_sheets_are_as_far_as_in_the_plane() {
             let surface =
                 Surface::new(&[Model::triangles(points, &triangles)], SurfaceOptions::default()).unwrap();
             let cell = |i: usize| [i as u32 % (columns + 1), i as u32 / (columns + 1)].map(f64::from);
-            for source in [0, 13, 59, 83, 154] {
+            for &source in extent(&[0, 83][..], &[0, 13, 59, 83, 154]) {
                 let [x, y] = cell(source);
                 let apart = |i: usize| (cell(i)[0] - x).hypot(cell(i)[1] - y);
                 as_in_the_plane(&format!("{shape}, cut {cut}"), &surface, source, apart);
@@ -272,7 +273,7 @@ fn distances_at_vertices_equal_those_of_points_there() {
         let surface = Surface::new(&[model], SurfaceOptions::default()).unwrap();
         let vertices: Vec<Point> = surface.vertices().collect();
         let mut random = Random::xorshift(0x5eed);
-        let count = if surface.triangles().len() > 20_000 { 1 } else { 3 };
+        let count = if surface.triangles().len() > 20_000 { 1 } else { extent(1, 3) };
         let mut sources: Vec<Point> = (0..count).map(|_| random.on(&surface)).collect();
         sources.extend((0..count).map(|_| vertices[(random.unit() * vertices.len() as f64) as usize]));
         for source in sources {

@@ -64,7 +64,7 @@ fn a_warm_demo_finds_the_same_hits() {
     let folder = Folder::new();
     let object = |flags: &str| -> serde_json::Value {
         let run =
-            folder.run(&format!("demo --frames 8 --bodies 400 --backend cpu --size 160x100 --json{flags}"));
+            folder.run(&format!("demo --frames 4 --bodies 400 --backend cpu --size 80x50 --json{flags}"));
         serde_json::from_str(&run.good()).unwrap()
     };
     let (cold, warm) = (object(""), object(" --warm"));

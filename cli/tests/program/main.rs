@@ -27,7 +27,12 @@ fn backend() -> &'static str {
 /// The backend for tests of input and output, which no engine changes. Each run on a GPU compiles its pipelines anew, so these
 /// tests use it only with HULLFIELD_LONG.
 fn fast_backend() -> &'static str {
-    if std::env::var("HULLFIELD_LONG").is_ok_and(|value| value == "1") { backend() } else { "cpu" }
+    if is_long() { backend() } else { "cpu" }
+}
+
+/// Whether all is to be tested, however long it takes.
+fn is_long() -> bool {
+    std::env::var("HULLFIELD_LONG").is_ok_and(|value| value == "1")
 }
 
 /// A temporary folder, removed on drop.
