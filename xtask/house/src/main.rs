@@ -40,7 +40,7 @@ fn main() -> ExitCode {
             for violation in &violations {
                 eprintln!("house: {violation}");
             }
-            eprintln!("house: {} violations", violations.len());
+            eprintln!("house: violations: {}", violations.len());
             ExitCode::FAILURE
         }
         Err(message) => {
