@@ -148,6 +148,7 @@
 //!   built from.
 //! - `tracing`: a span for each query, with the target `hullfield`, and an event where pairs are settled in f64 and where a
 //!   buffer of the device is made. The span follows the work to its threads.
+//! - `inspect`: the module `inspect`, with the WGSL of every kernel, for tools that compile or check shaders.
 //!
 //! # Reading and writing data
 //!
@@ -190,6 +191,8 @@ mod gpu;
 #[cfg(not(feature = "gpu"))]
 #[path = "no_gpu.rs"]
 mod gpu;
+#[cfg(all(feature = "gpu", any(feature = "inspect", test)))]
+pub mod inspect;
 mod lock;
 pub mod navigate;
 mod observe;

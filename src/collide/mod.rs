@@ -35,7 +35,7 @@ pub use scene::packed_body::PackedBody;
 pub use scene::pairs::Pairs;
 pub use scene::pose::Pose;
 pub use sweep::rows::{Sweep, SweepOutcome};
-#[cfg(all(test, feature = "gpu"))]
+#[cfg(all(feature = "gpu", any(feature = "inspect", test)))]
 pub(crate) use {
     broad_phase::kernels::KERNELS as BROAD_KERNELS, narrow_phase::kernels::KERNELS,
     sweep::kernels::KERNELS as SWEEP_KERNELS,

@@ -23,7 +23,7 @@ pub use grid::goals::GoalReport;
 pub use grid::moves::{Connectivity, Corners, NEXT_NONE};
 pub use prepare::Query;
 
-#[cfg(all(test, feature = "gpu"))]
+#[cfg(all(feature = "gpu", any(feature = "inspect", test)))]
 pub(crate) use agents::gpu::kernels::KERNELS as AGENT_KERNELS;
-#[cfg(all(test, feature = "gpu"))]
+#[cfg(all(feature = "gpu", any(feature = "inspect", test)))]
 pub(crate) use field::gpu::kernels::KERNELS;

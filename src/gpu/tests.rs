@@ -20,14 +20,9 @@ use crate::gpu::pool::Use;
 use crate::gpu::readback::Results;
 use crate::gpu::submit::Next;
 use crate::gpu::*;
+use crate::inspect::all as kernels;
 use crate::pending::Pending;
-use crate::{collide, flow, testing};
-
-/// Every kernel of the library.
-fn kernels() -> Vec<&'static Kernel> {
-    let collide = [collide::KERNELS, collide::BROAD_KERNELS, collide::SWEEP_KERNELS].concat();
-    [scan::KERNELS, sort::KERNELS, &collide, flow::KERNELS, flow::AGENT_KERNELS].concat()
-}
+use crate::testing;
 
 fn context(engine: &Engine) -> Context {
     engine.context().unwrap().clone()

@@ -285,7 +285,7 @@ pub(crate) static MEASURES: Stages = Stages {
 };
 
 /// The kernels of this folder, for the tests that look at every kernel.
-#[cfg(test)]
+#[cfg(any(feature = "inspect", test))]
 pub(crate) static KERNELS: &[&Kernel] = &[
     &SPHERES,
     &GJK,

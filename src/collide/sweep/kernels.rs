@@ -102,7 +102,7 @@ pub(crate) const VERDICT_HIT: u32 = 5;
 pub(crate) const VERDICT_WITHIN: u32 = 4;
 
 /// The kernels of this file, for the tests that look at every kernel.
-#[cfg(test)]
+#[cfg(any(feature = "inspect", test))]
 pub(crate) static KERNELS: &[&Kernel] =
     &[&SWEEP_BOUNDS, &SWEEP_CUT, &SWEEP_CUT_EXHAUSTIVE, &SWEEP, &SWEEP_EXHAUSTIVE];
 

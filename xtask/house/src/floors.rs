@@ -4,7 +4,7 @@ use crate::imports::Package;
 
 /// The floors from the bottom up. Modules of a floor do not import each other. A module is a file or a folder of `src`; if two
 /// contain a file, the longer name counts.
-const FLOORS: [&[&str]; 9] = [
+const FLOORS: [&[&str]; 10] = [
     &["batch", "cell", "wire"],
     &["error"],
     &["account", "lock", "observe", "parallel"],
@@ -13,6 +13,7 @@ const FLOORS: [&[&str]; 9] = [
     &["no_gpu"],
     &["engine"],
     &["collide", "flow"],
+    &["inspect"],
     &["lib"],
 ];
 

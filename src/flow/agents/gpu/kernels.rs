@@ -146,7 +146,7 @@ pub(crate) static STEER: Kernel = Kernel {
 };
 
 /// All kernels, for the tests of the GPU floor.
-#[cfg(test)]
+#[cfg(any(feature = "inspect", test))]
 pub(crate) static KERNELS: &[&Kernel] = &[&STEP, &MEASURE, &TRACE, &GATHER, &STEER];
 
 #[cfg(test)]

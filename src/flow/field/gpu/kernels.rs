@@ -412,7 +412,7 @@ pub(crate) static HALO: Kernel = Kernel {
 };
 
 /// All kernels, for the tests of the GPU floor.
-#[cfg(test)]
+#[cfg(any(feature = "inspect", test))]
 pub(crate) static KERNELS: &[&Kernel] = &[
     &FILL,
     &INIT_PLANES,
