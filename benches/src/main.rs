@@ -26,6 +26,7 @@ mod room;
 #[path = "../../tests/collide/rows.rs"]
 mod rows;
 mod scene;
+mod shaders;
 mod sweeps;
 mod timing;
 mod verdicts;
@@ -59,7 +60,9 @@ enum Job {
     Room(Options),
     /// Shortest paths over a surface against navmesh: times, lengths; building, memory.
     Path(Options),
-    /// All of these but accuracy.
+    /// What a real GPU's compiler makes of every kernel: registers, scratch memory, waves, code. Needs Mesa's RADV, but no GPU.
+    Shaders(shaders::Options),
+    /// All of these but accuracy and shaders.
     All(Options),
 }
 
@@ -74,6 +77,12 @@ fn main() -> ExitCode {
         Job::Flow(options) => (&[flow::run], options.clone()),
         Job::Room(options) => (&[room::run], options.clone()),
         Job::Path(options) => (&[path::run], options.clone()),
+        Job::Shaders(options) => {
+            return match shaders::run(options) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(message) => refuse(&message),
+            };
+        }
         Job::All(options) => (&[hulls::run, collide::run, flow::run, room::run, path::run], options.clone()),
     };
     if options.pairs == 0 {
