@@ -37,7 +37,13 @@ pub(crate) fn all() -> Vec<&'static Kernel> {
     [gpu::scan::KERNELS, gpu::sort::KERNELS, &collide, flow::KERNELS, flow::AGENT_KERNELS].concat()
 }
 
-/// The sources of every kernel of the library.
+/// The sources of every kernel of the library. They are composed anew by each call.
+///
+/// ```
+/// for kernel in hullfield::inspect::kernels() {
+///     assert!(kernel.label.starts_with("hullfield.") && kernel.wgsl.contains("fn main("));
+/// }
+/// ```
 pub fn kernels() -> Vec<KernelSource> {
     let kind = |access| match access {
         Access::Uniform => BindingKind::Uniform,

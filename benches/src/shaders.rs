@@ -18,7 +18,7 @@ use crate::report::{self, Cell, Report, Table};
 /// Hardware and the subgroup size to compile for: RDNA 2 with either size, and GCN 5.
 const TARGETS: [&str; 3] = ["navi21:32", "navi21:64", "vega10:64"];
 
-/// The columns, and the names of RADV's statistics. Scratch memory is of a subgroup there, of an invocation here.
+/// The columns, and the names of RADV's statistics. RADV counts the scratch memory of a subgroup, the column that of an invocation.
 const COLUMNS: [(&str, &str); 8] = [
     ("vgprs", "VGPRs"),
     ("sgprs", "SGPRs"),
@@ -91,7 +91,7 @@ type Row = (String, BTreeMap<String, f64>);
 /// Runs the command.
 ///
 /// # Errors
-/// No kernel of the name, no RADV, or a target that it does not know.
+/// If no kernel's name contains that of `--only`, if RADV is not installed, or if it does not know a target's family.
 pub(crate) fn run(options: &Options) -> Result<(), String> {
     let selected = selected(options.only.as_deref())?;
     if options.child {

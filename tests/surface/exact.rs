@@ -391,7 +391,7 @@ fn a_surface_that_is_too_small_is_refused() {
     );
 }
 
-/// A hundred thousand triangles around one vertex, a ribbon of as many, a plane of 45,000: no method takes quadratic time.
+/// Up to 100,000 triangles around one vertex, a ribbon of as many, a plane of 45,000: no method takes quadratic time.
 #[test]
 fn large_fans_and_ribbons_do_not_take_quadratic_time() {
     let n = extent(10_000, 100_000u32);

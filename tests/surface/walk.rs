@@ -498,7 +498,7 @@ fn bad_rays_and_moves_are_refused() {
     ] {
         assert!(matches!(error, Error::Value { .. }), "{error}");
     }
-    // Each is refused only after 2^24 triangles.
+    // A ray over a closed surface crosses 2^24 triangles before it is refused: seconds.
     if extent(false, true) {
         let error = surface.raycast(on, [1.0, 0.1, 0.0], 1e100).unwrap_err();
         assert!(matches!(error, Error::Value { .. }), "{error}");

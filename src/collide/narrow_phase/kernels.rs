@@ -284,7 +284,7 @@ pub(crate) static MEASURES: Stages = Stages {
     effort: 3,
 };
 
-/// The kernels of this folder, for the tests that look at every kernel.
+/// The kernels of this folder, for the module `inspect`.
 #[cfg(any(feature = "inspect", test))]
 pub(crate) static KERNELS: &[&Kernel] = &[
     &SPHERES,

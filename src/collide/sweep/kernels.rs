@@ -101,7 +101,7 @@ pub(crate) const VERDICT_HIT: u32 = 5;
 /// Apart at the start, but by too little for f32 to show: `VERDICT_WITHIN` in `shaders/collide/narrow_phase/measured_codes.wgsl`.
 pub(crate) const VERDICT_WITHIN: u32 = 4;
 
-/// The kernels of this file, for the tests that look at every kernel.
+/// The kernels of this file, for the module `inspect`.
 #[cfg(any(feature = "inspect", test))]
 pub(crate) static KERNELS: &[&Kernel] =
     &[&SWEEP_BOUNDS, &SWEEP_CUT, &SWEEP_CUT_EXHAUSTIVE, &SWEEP, &SWEEP_EXHAUSTIVE];

@@ -145,7 +145,7 @@ pub(crate) static STEER: Kernel = Kernel {
     ]),
 };
 
-/// All kernels, for the tests of the GPU floor.
+/// All kernels, for the tests of the GPU floor and the module `inspect`.
 #[cfg(any(feature = "inspect", test))]
 pub(crate) static KERNELS: &[&Kernel] = &[&STEP, &MEASURE, &TRACE, &GATHER, &STEER];
 

@@ -411,7 +411,7 @@ pub(crate) static HALO: Kernel = Kernel {
     ]),
 };
 
-/// All kernels, for the tests of the GPU floor.
+/// All kernels, for the tests of the GPU floor and the module `inspect`.
 #[cfg(any(feature = "inspect", test))]
 pub(crate) static KERNELS: &[&Kernel] = &[
     &FILL,

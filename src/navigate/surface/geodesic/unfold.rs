@@ -166,8 +166,8 @@ impl Unfolded {
         let place = |node: u32| nodes[node as usize].place;
         let new = place(node);
         // Twice the signed area of the triangle a, b, new; on the right side with the opposite sign. It is positive where a path
-        // over a and b to the new node bends at b. A bend within the rounding error counts as straight. Otherwise the path could go back and forth along collinear nodes, such as those of a
-        // triangle without area.
+        // over a and b to the new node bends at b. A bend within the rounding error counts as straight: otherwise the path could go
+        // back and forth along collinear nodes, such as those of a triangle without area.
         let turn = |a: u32, b: u32| {
             let (a, b) = (place(a), place(b));
             let (one, other) = (b - a, new - b);
