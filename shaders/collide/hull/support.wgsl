@@ -43,44 +43,67 @@ fn cell_of(direction: vec3f, side: u32) -> u32 {
     return (face * side + row) * side + column;
 }
 
+// Vertices that a scan reads at once. A hull with fewer is filled up with its first vertex.
+const VERTEX_GROUP: u32 = 4u;
+
 // Vertex found by the last call of `support`.
 var<private> support_vertex: u32;
 
+// Dot products of a group of vertices with a direction.
+fn along_group(at: u32, direction: vec3f) -> vec4f {
+    return vec4f(
+        dot(vertices[at].xyz, direction),
+        dot(vertices[at + 1u].xyz, direction),
+        dot(vertices[at + 2u].xyz, direction),
+        dot(vertices[at + 3u].xyz, direction),
+    );
+}
+
+fn highest(along: vec4f) -> f32 {
+    return max(max(along.x, along.y), max(along.z, along.w));
+}
+
+// The loops keep an index, not a vertex, and have several loads in flight. There is one return: an early one would
+// keep its value in registers from call to call.
 fn support(shape: Shape, direction: vec3f) -> vec3f {
     var index = shape.vertex_offset;
-    var best = vertices[index].xyz;
-    var most = dot(best, direction);
+    var most = -3e38;
+    var begin = 0u;
+    var end = 0u;
     if shape.cell_side > 0u {
         let cell = shape.cell_offset + cell_of(direction, shape.cell_side);
-        let begin = shape.cell_offset + cells[cell];
-        let end = shape.cell_offset + cells[cell + 1u];
-        if begin < end {
-            index = shape.vertex_offset + cells[begin];
-            best = vertices[index].xyz;
-            most = dot(best, direction);
-            for (var i = begin + 1u; i < end; i += 1u) {
-                let other = shape.vertex_offset + cells[i];
-                let vertex = vertices[other].xyz;
-                let along = dot(vertex, direction);
-                if along > most {
-                    most = along;
-                    best = vertex;
-                    index = other;
-                }
-            }
-            support_vertex = index;
-            return best;
-        }
+        begin = shape.cell_offset + cells[cell];
+        end = shape.cell_offset + cells[cell + 1u];
     }
-    for (var i = 1u; i < shape.vertex_count; i += 1u) {
-        let vertex = vertices[shape.vertex_offset + i].xyz;
-        let along = dot(vertex, direction);
-        if along > most {
-            most = along;
-            best = vertex;
-            index = shape.vertex_offset + i;
+    if begin < end {
+        for (var i = begin; i < end; i += 2u) {
+            let first = shape.vertex_offset + cells[i];
+            let second = shape.vertex_offset + cells[min(i + 1u, end - 1u)];
+            let along_first = dot(vertices[first].xyz, direction);
+            let along_second = dot(vertices[second].xyz, direction);
+            index = select(index, first, along_first > most);
+            most = max(most, along_first);
+            index = select(index, second, along_second > most);
+            most = max(most, along_second);
         }
+    } else {
+        // Two groups a turn, the best one kept. Those at the end overlap.
+        let last = index + max(shape.vertex_count, VERTEX_GROUP) - VERTEX_GROUP;
+        for (var at = index; at < last + VERTEX_GROUP; at += 2u * VERTEX_GROUP) {
+            let first = min(at, last);
+            let second = min(at + VERTEX_GROUP, last);
+            let along_first = highest(along_group(first, direction));
+            let along_second = highest(along_group(second, direction));
+            index = select(index, first, along_first > most);
+            most = max(most, along_first);
+            index = select(index, second, along_second > most);
+            most = max(most, along_second);
+        }
+        let along = along_group(index, direction);
+        let low = u32(along.y > along.x);
+        let high = 2u + u32(along.w > along.z);
+        index += select(low, high, max(along.z, along.w) > max(along.x, along.y));
     }
     support_vertex = index;
-    return best;
+    return vertices[index].xyz;
 }

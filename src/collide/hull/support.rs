@@ -16,6 +16,9 @@ pub(crate) const SCAN_LIMIT: usize = 64;
 /// A cell whose list would be longer has none: all vertices are scanned for it.
 const LIST_LIMIT: usize = 128;
 
+/// Vertices that a kernel reads at once: `VERTEX_GROUP` in `shaders/collide/hull/support.wgsl`.
+pub(crate) const VERTEX_GROUP: usize = 4;
+
 /// Most cells along a side of a face of the direction cube; a multiple of [`COARSE`].
 const SIDE_LIMIT: u32 = 40;
 
@@ -39,7 +42,8 @@ pub(crate) type BlockRange = std::ops::Range<u32>;
 pub(crate) struct Supports {
     /// One record a hull.
     pub(crate) records: Vec<HullRecord>,
-    /// Vertices of all hulls: `(v − mean) / radius`, fourth component 0.
+    /// Vertices of all hulls: `(v − mean) / radius`, fourth component 0. A hull with fewer than [`VERTEX_GROUP`] is filled up with its
+    /// first one.
     pub(crate) vertices: Vec<[f32; 4]>,
     /// The direction-cell tables: see [`Self::push_table`].
     pub(crate) cells: Vec<u32>,
@@ -91,6 +95,9 @@ impl Supports {
             });
         }
         self.vertices.extend(normalised.iter().map(|v| [v.x, v.y, v.z, 0.0]));
+        if let Some(&first) = self.vertices.get(vertex_offset) {
+            self.vertices.resize(self.vertices.len().max(vertex_offset + VERTEX_GROUP), first);
+        }
         let span = self.push_blocks(&normalised);
         self.spans.push(span.clone());
         self.first_cells.push(self.cell_spans.len() as u32);
@@ -161,6 +168,13 @@ impl Supports {
         }
         self.cells[base + cell_count as usize] = (self.cells.len() - base) as u32;
         side
+    }
+
+    /// The entries of `vertices` that a hull has.
+    pub(crate) fn stored_vertices(&self, hull: u32) -> std::ops::Range<usize> {
+        let record = &self.records[hull as usize];
+        let first = record.vertex_offset as usize;
+        first..first + (record.vertex_count as usize).max(VERTEX_GROUP)
     }
 
     /// Bounding radius about the mean of the vertices of `hull`, scaled unequally.

@@ -345,6 +345,7 @@ pub(crate) struct DeviceParams {
 pub(crate) mod tests {
     use super::*;
     use crate::collide::hull::record::HullRecord;
+    use crate::collide::hull::support::VERTEX_GROUP;
     use crate::collide::narrow_phase::verdict::{POLYTOPE_FACES, POLYTOPE_POINTS};
     use crate::collide::query::device_rows::{DeviceCounts, IntersectionRow, MeasuredRow};
     use crate::collide::scene::packed_body::PackedBody;
@@ -442,6 +443,7 @@ pub(crate) mod tests {
             constant(&GJK, "ITERATION_LIMIT"),
             f64::from(crate::collide::gjk::verdict::ITERATION_LIMIT)
         );
+        assert_eq!(constant(&GJK, "VERTEX_GROUP"), VERTEX_GROUP as f64);
         assert_eq!(constant(&HIT_COUNT, "RUN"), RUN as f64);
         assert_eq!(constant(&EPA, "POLYTOPE_POINTS"), POLYTOPE_POINTS as f64);
         assert_eq!(constant(&EPA, "POLYTOPE_FACES"), POLYTOPE_FACES as f64);

@@ -48,13 +48,12 @@ impl Hulls {
         let (mut records, mut vertices, mut cells) = (Vec::new(), Vec::new(), Vec::new());
         for &hull in hulls {
             let record = supports.records[hull as usize];
-            let from = record.vertex_offset as usize;
             records.push(HullRecord {
                 vertex_offset: vertices.len() as u32,
                 cell_offset: cells.len() as u32,
                 ..record
             });
-            vertices.extend_from_slice(&supports.vertices[from..from + record.vertex_count as usize]);
+            vertices.extend_from_slice(&supports.vertices[supports.stored_vertices(hull)]);
             // The entries of a table are relative to its own first word.
             cells.extend_from_slice(&supports.cells[cells_of(supports, hull as usize)]);
         }
@@ -104,7 +103,7 @@ impl HullBytes {
     pub(crate) fn of(supports: &Supports, hull: usize) -> Self {
         Self {
             records: size_of::<HullRecord>() as u64,
-            vertices: 16 * u64::from(supports.records[hull].vertex_count),
+            vertices: 16 * supports.stored_vertices(hull as u32).len() as u64,
             cells: 4 * cells_of(supports, hull).len() as u64,
         }
     }
