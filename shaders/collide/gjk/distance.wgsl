@@ -88,100 +88,46 @@ fn witness_on_a(simplex: WeightedSimplex) -> vec3f {
     return point;
 }
 
-fn keep_corner(a: Corner) -> Closest {
-    return Closest(WeightedSimplex(a, a, a, a, vec3f(1.0, 0.0, 0.0), 1u), a.point, a.point, false);
-}
-
-// Closest point on the segment `a b`, whose newest corner is `a`.
-fn closest_on_segment(a: Corner, b: Corner) -> Closest {
-    let ab = b.point - a.point;
-    let t = -dot(a.point, ab);
-    if t <= 0.0 {
-        return keep_corner(a);
-    }
-    let squared = dot(ab, ab);
-    if t >= squared {
-        return keep_corner(b);
-    }
-    let inverse = 1.0 / squared;
-    let weight = t * inverse;
-    let point = a.point + ab * weight;
-    // The remaining component along the segment is rounding error. Removing it once more leaves only the rounding
-    // error of the small difference.
-    let direction = point - ab * (dot(point, ab) * inverse);
-    return Closest(WeightedSimplex(b, a, a, a, vec3f(weight, 1.0 - weight, 0.0), 2u), point, direction, false);
-}
-
-// Closest point on the triangle `a b c`, whose newest corner is `a`: inside, on `ab`, on `ac` or at `a`.
-fn closest_on_triangle(a: Corner, b: Corner, c: Corner) -> Closest {
-    let ab = b.point - a.point;
-    let ac = c.point - a.point;
-    let normal = cross(ab, ac);
-    let squared = dot(normal, normal);
-    let area_b = dot(cross(ac, a.point), normal);
-    let area_c = dot(cross(a.point, ab), normal);
-    if area_b > 0.0 && area_c > 0.0 && area_b + area_c < squared {
-        let inverse = 1.0 / squared;
-        let weight_b = area_b * inverse;
-        let weight_c = area_c * inverse;
-        let direction = select(normal, -normal, dot(a.point, normal) < 0.0);
-        let weights = vec3f(weight_c, weight_b, 1.0 - weight_b - weight_c);
-        return Closest(WeightedSimplex(c, b, a, a, weights, 3u), a.point + ab * weight_b + ac * weight_c, direction, false);
-    }
-    let toward_b = -dot(a.point, ab) > 0.0;
-    let toward_c = -dot(a.point, ac) > 0.0;
-    if (area_c <= 0.0 && toward_b) || (toward_b && !toward_c) {
-        return closest_on_segment(a, b);
-    }
-    if toward_c {
-        return closest_on_segment(a, c);
-    }
-    return keep_corner(a);
-}
-
-// Closest point on the tetrahedron `a b c d`, whose newest corner is `a`.
-fn closest_on_tetrahedron(a: Corner, b: Corner, c: Corner, d: Corner) -> Closest {
-    let ab = b.point - a.point;
-    let ac = c.point - a.point;
-    let ad = d.point - a.point;
-    let abc = cross(ab, ac);
-    let volume = dot(abc, ad);
-    var best = Closest(WeightedSimplex(d, c, b, a, vec3f(0.0), 4u), vec3f(0.0), vec3f(0.0), true);
-    var least = 0.0;
-    // At most three faces; the single call keeps one copy of the triangle's code.
-    for (var face = 0u; face < 3u; face += 1u) {
-        var normal = abc;
-        var p = b;
-        var q = c;
-        if face == 1u {
-            normal = cross(ac, ad);
-            p = c;
-            q = d;
-        } else if face == 2u {
-            normal = cross(ad, ab);
-            p = d;
-            q = b;
-        }
-        if outside(normal, a.point, volume) {
-            let other = closest_on_triangle(a, p, q);
-            let squared = dot(other.point, other.point);
-            if best.inside || squared < least {
-                best = other;
-                least = squared;
-            }
-        }
-    }
-    return best;
+fn select_corner(no: Corner, yes: Corner, condition: bool) -> Corner {
+    return Corner(select(no.point, yes.point, condition), select(no.vertex, yes.vertex, condition));
 }
 
 // The simplex with one more corner, the newest, reduced to the feature closest to the origin.
-fn closest_of(simplex: WeightedSimplex, newest: Corner) -> Closest {
-    switch simplex.len {
-        case 0u: { return keep_corner(newest); }
-        case 1u: { return closest_on_segment(newest, simplex.p); }
-        case 2u: { return closest_on_triangle(newest, simplex.q, simplex.p); }
-        default: { return closest_on_tetrahedron(newest, simplex.r, simplex.q, simplex.p); }
+fn closest_of(simplex: WeightedSimplex, a: Corner) -> Closest {
+    let is_full = simplex.len == 3u;
+    let b = select_corner(select_corner(simplex.p, simplex.q, simplex.len == 2u), simplex.r, is_full);
+    let c = select_corner(simplex.p, simplex.q, is_full);
+    let d = simplex.p;
+    let found = closest_feature(simplex.len, a.point, b.point, c.point, d.point);
+    let p = select_corner(select_corner(d, c, found.face == 1u), b, found.face == 0u);
+    let q = select_corner(select_corner(b, d, found.face == 1u), c, found.face == 0u);
+    let is_face = found.needs == 7u;
+    let is_p = (found.needs & 2u) == 0u;
+    let ap = p.point - a.point;
+    let aq = q.point - a.point;
+    let point = a.point + ap * found.weights.x + aq * found.weights.y;
+    var direction = point;
+    if is_face {
+        let normal = cross(ap, aq);
+        direction = select(normal, -normal, dot(a.point, normal) < 0.0);
+    } else if found.needs > 4u {
+        // The remaining component along the segment is rounding error. Removing it once more leaves only the rounding
+        // error of the small difference.
+        let edge = select(aq, ap, is_p);
+        direction = point - edge * (dot(point, edge) / dot(edge, edge));
     }
+    let older = select_corner(select_corner(q, p, is_p), a, found.needs == 0u);
+    let first = select(select(found.weights.x + found.weights.y, found.weights.y, is_face), 1.0, found.needs == 0u);
+    let second = select(1.0 - first, found.weights.x, is_face);
+    let reduced = WeightedSimplex(
+        select_corner(older, d, found.inside),
+        select_corner(select_corner(a, p, is_face), c, found.inside),
+        select_corner(a, b, found.inside),
+        a,
+        vec3f(first, second, select(0.0, 1.0 - first - second, is_face)),
+        select(max(countOneBits(found.needs), 1u), 4u, found.inside),
+    );
+    return Closest(reduced, point, direction, found.inside);
 }
 
 // Largest difference of the bounds of a distance at which the search ends.
@@ -204,38 +150,36 @@ fn nearest_from(start: vec3f, beyond: f32) -> Nearest {
         let inverse = 1.0 / sqrt(squared);
         let corner = corner_along(-direction);
         let along = dot(direction, corner.point) * inverse;
-        if along > nearest.lower {
-            nearest.lower = along;
-            nearest.axis = direction * inverse;
-            if along > beyond {
-                nearest.stop = STOP_BEYOND;
-                return nearest;
-            }
-        }
         // The current direction must prove it, not an earlier one: the points are apart along this one.
-        if nearest.upper - along <= 0.25 * slack_at(along) {
-            nearest.stop = STOP_CONVERGED;
+        let is_converged = nearest.upper - along <= 0.25 * slack_at(along);
+        if along > nearest.lower || is_converged {
             nearest.lower = along;
             nearest.axis = direction * inverse;
-            return nearest;
+        }
+        if along > beyond {
+            nearest.stop = STOP_BEYOND;
+            break;
+        }
+        if is_converged {
+            nearest.stop = STOP_CONVERGED;
+            break;
         }
         let step = closest_of(nearest.simplex, corner);
+        let length = sqrt(dot(step.point, step.point));
+        if !step.inside && !(length < nearest.upper) {
+            break;
+        }
+        nearest.simplex = step.simplex;
         if step.inside {
             nearest.stop = STOP_INSIDE;
-            nearest.simplex = step.simplex;
-            return nearest;
-        }
-        let length = sqrt(dot(step.point, step.point));
-        if !(length < nearest.upper) {
-            return nearest;
+            break;
         }
         nearest.upper = length;
-        nearest.simplex = step.simplex;
         nearest.point = step.point;
         direction = step.direction;
         squared = dot(direction, direction);
         if !(squared > 0.0) {
-            return nearest;
+            break;
         }
     }
     return nearest;

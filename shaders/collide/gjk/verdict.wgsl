@@ -35,55 +35,8 @@ struct Outcome {
 struct Reduced {
     simplex: Simplex,
     point: vec3f,
-    // The tetrahedron contains the origin; `point` is 0.
+    // The tetrahedron contains the origin.
     inside: bool,
-}
-
-fn simplex1(p: vec3f) -> Simplex {
-    return Simplex(p, p, p, p, 1u);
-}
-
-fn keep1(a: vec3f) -> Reduced {
-    return Reduced(simplex1(a), a, false);
-}
-
-// Closest point on the segment `a b`, whose newest corner is `a`.
-fn segment(a: vec3f, b: vec3f) -> Reduced {
-    let ab = b - a;
-    let t = -dot(a, ab);
-    if t <= 0.0 {
-        return keep1(a);
-    }
-    let squared = dot(ab, ab);
-    if t >= squared {
-        return keep1(b);
-    }
-    return Reduced(Simplex(b, a, a, a, 2u), a + ab * (t / squared), false);
-}
-
-// Closest point on the triangle `a b c`, whose newest corner is `a`: inside, on `ab`, on `ac` or at `a`.
-fn triangle(a: vec3f, b: vec3f, c: vec3f) -> Reduced {
-    let ab = b - a;
-    let ac = c - a;
-    let normal = cross(ab, ac);
-    let squared = dot(normal, normal);
-    let weight_b = dot(cross(ac, a), normal);
-    let weight_c = dot(cross(a, ab), normal);
-    if weight_b > 0.0 && weight_c > 0.0 && weight_b + weight_c < squared {
-        return Reduced(Simplex(c, b, a, a, 3u), normal * (dot(a, normal) / squared), false);
-    }
-    let along_ab = -dot(a, ab);
-    let along_ac = -dot(a, ac);
-    if weight_c <= 0.0 && along_ab > 0.0 {
-        return segment(a, b);
-    }
-    if along_ac > 0.0 {
-        return segment(a, c);
-    }
-    if along_ab > 0.0 {
-        return segment(a, b);
-    }
-    return keep1(a);
 }
 
 // Whether the origin is outside a face through `a` with this normal: on the side opposite to the fourth point.
@@ -92,46 +45,96 @@ fn outside(normal: vec3f, a: vec3f, volume: f32) -> bool {
     return select(side > 0.0, (side < 0.0), volume > 0.0);
 }
 
-// Closest point on the tetrahedron `a b c d`, whose newest corner is `a`.
-fn tetrahedron(a: vec3f, b: vec3f, c: vec3f, d: vec3f) -> Reduced {
-    let ab = b - a;
-    let ac = c - a;
-    let ad = d - a;
-    let abc = cross(ab, ac);
-    let volume = dot(abc, ad);
-    var best = Reduced(Simplex(d, c, b, a, 4u), vec3f(0.0), true);
-    var least = 0.0;
-    if outside(abc, a, volume) {
-        best = triangle(a, b, c);
-        least = dot(best.point, best.point);
+// The feature of a simplex that is closest to the origin.
+struct Feature {
+    // Its face `a p q`: 0 for a b c, 1 for a c d, 2 for a d b.
+    face: u32,
+    // Which corners of the face it needs: 1 for p, 2 for q, and 4 for a beside one of them. 0: a alone.
+    needs: u32,
+    // The tetrahedron contains the origin: no face is closest.
+    inside: bool,
+    // The closest point, and its weights at p and q.
+    point: vec3f,
+    weights: vec2f,
+}
+
+// The closest feature of a simplex of `len` points and the newest one, `a`; of the older ones b is the newest. Missing
+// ones must be equal to the oldest.
+//
+// Each invocation examines the faces that the origin is outside of, one by one, so those of a subgroup share the code
+// whatever their faces. A segment is a triangle with two equal corners.
+fn closest_feature(len: u32, a: vec3f, b: vec3f, c: vec3f, d: vec3f) -> Feature {
+    // A bit for each face.
+    var faces = min(len, 1u);
+    if len == 3u {
+        let ab = b - a;
+        let ac = c - a;
+        let ad = d - a;
+        let abc = cross(ab, ac);
+        let volume = dot(abc, ad);
+        faces = u32(outside(abc, a, volume))
+            | (u32(outside(cross(ac, ad), a, volume)) << 1u)
+            | (u32(outside(cross(ad, ab), a, volume)) << 2u);
     }
-    if outside(cross(ac, ad), a, volume) {
-        let other = triangle(a, c, d);
-        let squared = dot(other.point, other.point);
-        if best.inside || squared < least {
-            best = other;
-            least = squared;
-        }
-    }
-    if outside(cross(ad, ab), a, volume) {
-        let other = triangle(a, d, b);
-        let squared = dot(other.point, other.point);
-        if best.inside || squared < least {
-            best = other;
-            least = squared;
+    var best = Feature(0u, 0u, len == 3u && faces == 0u, a, vec2f(0.0));
+    var least = 3e38;
+    while faces != 0u {
+        let face = firstTrailingBit(faces);
+        faces &= faces - 1u;
+        let p = select(select(d, c, face == 1u), b, face == 0u);
+        let q = select(select(b, d, face == 1u), c, face == 0u);
+        let ap = p - a;
+        let aq = q - a;
+        let normal = cross(ap, aq);
+        let squared = dot(normal, normal);
+        let area_p = dot(cross(aq, a), normal);
+        let area_q = dot(cross(a, ap), normal);
+        let is_face = len > 1u && area_p > 0.0 && area_q > 0.0 && area_p + area_q < squared;
+        // Otherwise the point is on the edge to p or q, or at a.
+        let along_p = -dot(a, ap);
+        let along_q = -dot(a, aq);
+        let is_p = along_p > 0.0 && (area_q <= 0.0 || along_q <= 0.0);
+        let edge = select(aq, ap, is_p);
+        let along = select(along_q, along_p, is_p);
+        let length_squared = dot(edge, edge);
+        let inverse = 1.0 / select(length_squared, squared, is_face);
+        // The older end of an edge is the closest point only by rounding.
+        let weight = select(0.0, min(along * inverse, 1.0), along > 0.0);
+        let point = select(a + edge * weight, normal * (dot(a, normal) * inverse), is_face);
+        let edge_needs = select(2u, 1u, is_p) | select(4u, 0u, along >= length_squared);
+        let distance_squared = dot(point, point);
+        if distance_squared < least {
+            least = distance_squared;
+            best.face = face;
+            best.needs = select(select(0u, edge_needs, along > 0.0), 7u, is_face);
+            best.point = point;
+            best.weights = select(
+                select(vec2f(0.0, weight), vec2f(weight, 0.0), is_p),
+                vec2f(area_p, area_q) * inverse,
+                is_face,
+            );
         }
     }
     return best;
 }
 
 // The simplex with one more point, the newest, reduced.
-fn reduce(simplex: Simplex, newest: vec3f) -> Reduced {
-    switch simplex.len {
-        case 0u: { return keep1(newest); }
-        case 1u: { return segment(newest, simplex.p); }
-        case 2u: { return triangle(newest, simplex.q, simplex.p); }
-        default: { return tetrahedron(newest, simplex.r, simplex.q, simplex.p); }
-    }
+fn reduce(simplex: Simplex, a: vec3f) -> Reduced {
+    let is_full = simplex.len == 3u;
+    let b = select(select(simplex.p, simplex.q, simplex.len == 2u), simplex.r, is_full);
+    let c = select(simplex.p, simplex.q, is_full);
+    let d = simplex.p;
+    let found = closest_feature(simplex.len, a, b, c, d);
+    let p = select(select(d, c, found.face == 1u), b, found.face == 0u);
+    let q = select(select(b, d, found.face == 1u), c, found.face == 0u);
+    let reduced = Simplex(
+        select(select(select(p, q, (found.needs & 2u) != 0u), a, found.needs == 0u), d, found.inside),
+        select(select(a, p, found.needs == 7u), c, found.inside),
+        select(a, b, found.inside),
+        a,
+        select(max(countOneBits(found.needs), 1u), 4u, found.inside),
+    );
+    return Reduced(reduced, found.point, found.inside);
 }
 
 // Bound of the rounding error of `dot(cross(ab, ac), a)`.
@@ -153,18 +156,22 @@ fn face_bound(a: vec3f, b: vec3f, c: vec3f, opposite: vec3f) -> f32 {
     return (height - face_error(a, ab, ac)) / sqrt(squared);
 }
 
+// The simplex with its points in cyclic order, one further.
+fn turned(simplex: Simplex) -> Simplex {
+    return Simplex(simplex.q, simplex.r, simplex.s, simplex.p, simplex.len);
+}
+
 // Lower bound, rounding included, of the distance from the origin to the faces of a tetrahedron that contains it; 0 if
 // it may not contain it.
 fn enclosure(simplex: Simplex) -> f32 {
-    let p = simplex.p;
-    let q = simplex.q;
-    let r = simplex.r;
-    let s = simplex.s;
-    let pqr = face_bound(p, q, r, s);
-    let prs = face_bound(p, r, s, q);
-    let psq = face_bound(p, s, q, r);
-    let qsr = face_bound(q, s, r, p);
-    return max(min(min(pqr, prs), min(psq, qsr)), 0.0);
+    var least = 3e38;
+    var rest = simplex;
+    // The loop keeps one copy of the code.
+    for (var face = 0u; face < 4u; face += 1u) {
+        least = min(least, face_bound(rest.p, rest.q, rest.r, rest.s));
+        rest = turned(rest);
+    }
+    return max(least, 0.0);
 }
 
 // Squared distance from the origin to the nearest of four points of a triangle: its projection with clamped weights,
@@ -202,20 +209,14 @@ fn triangle_distance_squared(a: vec3f, b: vec3f, c: vec3f) -> f32 {
 
 // Distance from the origin to a point that is certainly on the simplex. For a tetrahedron, on the nearest face.
 fn simplex_distance(simplex: Simplex) -> f32 {
-    let p = simplex.p;
-    let q = simplex.q;
-    let r = simplex.r;
-    let s = simplex.s;
-    var squared = dot(p, p);
-    if simplex.len == 2u {
-        squared = triangle_distance_squared(p, q, q);
-    } else if simplex.len >= 3u {
-        squared = triangle_distance_squared(p, q, r);
-    }
-    if simplex.len == 4u {
-        squared = min(squared, triangle_distance_squared(p, r, s));
-        squared = min(squared, triangle_distance_squared(p, s, q));
-        squared = min(squared, triangle_distance_squared(q, s, r));
+    // Fewer than three points are a triangle with equal corners.
+    var rest = simplex;
+    rest.q = select(simplex.p, simplex.q, simplex.len > 1u);
+    rest.r = select(rest.q, simplex.r, simplex.len > 2u);
+    var squared = 3e38;
+    for (var face = select(3u, 0u, simplex.len == 4u); face < 4u; face += 1u) {
+        squared = min(squared, triangle_distance_squared(rest.p, rest.q, rest.r));
+        rest = turned(rest);
     }
     return sqrt(squared);
 }
@@ -225,11 +226,12 @@ fn gjk(start: vec3f) -> Outcome {
     let rounding = relative.rounding;
     let beyond = rounding + relative.separated;
     let separated_squared = beyond * beyond;
-    // Negative if the error bound alone exceeds the tolerance: then no distance is small enough.
-    let near = rounding + max(relative.touching, 0.0);
-    let near_squared = near * near;
+    let enclosed = max(relative.penetrating - rounding, 0.0);
     // Cores this near overlap by their rounding radii alone.
     let deep = max(rounding - relative.penetrating, 0.0);
+    // The search ends at this distance. Without rounding it is 0 if the error bound alone exceeds the tolerance.
+    let near = select(deep, max(relative.touching, 0.0), rounding == 0.0);
+    let near_squared = near * near;
     var closest = start;
     var closest_squared = dot(start, start);
     if !(closest_squared > 0.0) {
@@ -237,35 +239,34 @@ fn gjk(start: vec3f) -> Outcome {
         closest_squared = 1.0;
     }
     var simplex = Simplex(closest, closest, closest, closest, 0u);
+    var kind = OUTCOME_NEAR;
     for (var iteration = 0u; iteration < ITERATION_LIMIT; iteration += 1u) {
         let newest = difference(-closest);
         let along = dot(closest, newest);
         if along > 0.0 && along * along > separated_squared * closest_squared {
-            return Outcome(OUTCOME_SEPARATED, closest, simplex);
+            kind = OUTCOME_SEPARATED;
+            break;
         }
         let reduced = reduce(simplex, newest);
         simplex = reduced.simplex;
-        if reduced.inside {
-            let encloses = enclosure(simplex) > max(relative.penetrating - rounding, 0.0);
-            return Outcome(select(OUTCOME_NEAR, OUTCOME_PENETRATING, encloses), closest, simplex);
-        }
         let squared = dot(reduced.point, reduced.point);
-        if squared <= near_squared {
-            if rounding == 0.0 {
-                return Outcome(OUTCOME_NEAR, closest, simplex);
-            }
-            if squared < deep * deep {
-                if simplex_distance(simplex) < deep {
-                    return Outcome(OUTCOME_PENETRATING, closest, simplex);
-                }
-            }
+        if reduced.inside || squared <= near_squared {
+            break;
         }
         // The first direction is a guess, not a point of D: the distance must decrease only from the second on.
         if iteration > 0u && !(squared < closest_squared) {
-            return Outcome(OUTCOME_NEAR, closest, simplex);
+            break;
         }
         closest = reduced.point;
         closest_squared = squared;
     }
-    return Outcome(OUTCOME_NEAR, closest, simplex);
+    // What the simplex proves is computed after the loop, in which the rest of the subgroup would wait for it.
+    if kind == OUTCOME_NEAR {
+        if simplex.len == 4u {
+            kind = select(OUTCOME_NEAR, OUTCOME_PENETRATING, enclosure(simplex) > enclosed);
+        } else if deep > 0.0 {
+            kind = select(OUTCOME_NEAR, OUTCOME_PENETRATING, simplex_distance(simplex) < deep);
+        }
+    }
+    return Outcome(kind, closest, simplex);
 }

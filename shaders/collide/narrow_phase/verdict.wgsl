@@ -43,6 +43,9 @@ fn main(
     }
     verdicts[index] = verdict;
     if params.write_axes != 0u {
+        // Read again, at an index that is the same but that compilers do not know: it would occupy nine registers in
+        // the search.
+        relative.frame = rotation(bodies[pair.x ^ params.zero].rotation);
         let unit = world_axis(axis);
         axes[3u * index] = unit.x;
         axes[3u * index + 1u] = unit.y;
