@@ -11,8 +11,10 @@ const ROUNDING: f32 = 5.9604645e-8;
 const SUPPORT_ERROR: f32 = 1e-6;
 
 struct Relative {
-    shape_a: Shape,
-    shape_b: Shape,
+    // Indices of the hulls. Compilers do not know that they are those of the bodies, so a search reads the records
+    // again in each step instead of keeping them in registers.
+    hull_a: u32,
+    hull_b: u32,
     // From unit vertices to the pair's unit.
     stretch_a: vec3f,
     stretch_b: vec3f,
@@ -84,8 +86,8 @@ fn relate(a: u32, b: u32) {
     relative.excess = (body_a.excess + body_b.excess) * inverse;
     let tolerance = tolerance_at(0.0);
 
-    relative.shape_a = shape_of(hull_a);
-    relative.shape_b = shape_of(hull_b);
+    relative.hull_a = body_a.hull ^ params.zero;
+    relative.hull_b = body_b.hull ^ params.zero;
     relative.stretch_a = body_a.scale * (hull_a.radius * inverse);
     relative.stretch_b = body_b.scale * (hull_b.radius * inverse);
     relative.turn = inverse_frame * rotation_b;
@@ -111,10 +113,21 @@ fn world_axis(axis: vec3f) -> vec3f {
     return select(vec3f(0.0), normalize(turned / most), most > 0.0);
 }
 
+// A point of D and the vertex of A that it came from.
+struct Corner {
+    point: vec3f,
+    vertex: u32,
+}
+
 // The support point of D along a direction of any length.
-fn difference(direction: vec3f) -> vec3f {
-    let a = relative.stretch_a * support(relative.shape_a, relative.stretch_a * direction);
+fn corner_along(direction: vec3f) -> Corner {
     let back = -direction * relative.turn;
-    let b = relative.stretch_b * support(relative.shape_b, relative.stretch_b * back);
-    return a - relative.turn * b + relative.offset;
+    let b = relative.stretch_b * support(shape_of(hulls[relative.hull_b]), relative.stretch_b * back);
+    let a = relative.stretch_a * support(shape_of(hulls[relative.hull_a]), relative.stretch_a * direction);
+    return Corner(a - relative.turn * b + relative.offset, support_vertex);
+}
+
+// The same without the vertex.
+fn difference(direction: vec3f) -> vec3f {
+    return corner_along(direction).point;
 }

@@ -1,15 +1,20 @@
 // GJK on the Minkowski difference of `relative`: a verdict with a certificate. src/collide/gjk/verdict.rs cites the
-// papers; the steps of the simplex and the order of their operations are the same there. The loop differs:
+// papers. The step of the simplex has the same cases there, and this differs:
 //
+// - Here one loop goes over the faces of the simplex, for verdicts and for distances (`closest_feature`); the CPU has a
+//   function for each number of points. The simplex has its newest point first, on the CPU last.
 // - It searches cores, with the rounding radii in its thresholds: cores that are near enough overlap by the radii
 //   alone. The CPU searches rounded bodies with gjk/lanes.rs instead (narrow_phase/verdict.rs).
 // - The CPU also notes if a direction proves `D` to be shallow; narrow_phase/verdict.rs then skips EPA for pairs in
 //   resting contact. Here they go on to EPA, with the same verdict.
 // - If a number is NaN, the CPU's `enclosure` is 0; WGSL does not define results of NaN.
+//
+// A compiler puts the functions into the loop of the search. One with an early return would keep its last result in
+// registers from step to step, so they have one return each.
 
 const ITERATION_LIMIT: u32 = 32u;
 
-// One to four points of D; a tetrahedron is full.
+// One to four points of D, from GJK the newest first; a tetrahedron is full. GJK repeats points for missing ones.
 struct Simplex {
     p: vec3f,
     q: vec3f,
@@ -31,14 +36,6 @@ struct Outcome {
     simplex: Simplex,
 }
 
-// A simplex reduced to the feature that has the point closest to the origin, and that point.
-struct Reduced {
-    simplex: Simplex,
-    point: vec3f,
-    // The tetrahedron contains the origin.
-    inside: bool,
-}
-
 // Whether the origin is outside a face through `a` with this normal: on the side opposite to the fourth point.
 fn outside(normal: vec3f, a: vec3f, volume: f32) -> bool {
     let side = -dot(a, normal);
@@ -58,8 +55,7 @@ struct Feature {
     weights: vec2f,
 }
 
-// The closest feature of a simplex of `len` points and the newest one, `a`; of the older ones b is the newest. Missing
-// ones must be equal to the oldest.
+// The closest feature of a simplex of `len` points b c d, from the newest to the oldest, and a newer one, a.
 //
 // Each invocation examines the faces that the origin is outside of, one by one, so those of a subgroup share the code
 // whatever their faces. A segment is a triangle with two equal corners.
@@ -118,23 +114,16 @@ fn closest_feature(len: u32, a: vec3f, b: vec3f, c: vec3f, d: vec3f) -> Feature 
     return best;
 }
 
-// The simplex with one more point, the newest, reduced.
-fn reduce(simplex: Simplex, a: vec3f) -> Reduced {
-    let is_full = simplex.len == 3u;
-    let b = select(select(simplex.p, simplex.q, simplex.len == 2u), simplex.r, is_full);
-    let c = select(simplex.p, simplex.q, is_full);
-    let d = simplex.p;
-    let found = closest_feature(simplex.len, a, b, c, d);
+// The points of a feature, if the tetrahedron does not contain the origin.
+fn reduced(found: Feature, a: vec3f, b: vec3f, c: vec3f, d: vec3f) -> Simplex {
     let p = select(select(d, c, found.face == 1u), b, found.face == 0u);
     let q = select(select(b, d, found.face == 1u), c, found.face == 0u);
-    let reduced = Simplex(
-        select(select(select(p, q, (found.needs & 2u) != 0u), a, found.needs == 0u), d, found.inside),
-        select(select(a, p, found.needs == 7u), c, found.inside),
-        select(a, b, found.inside),
-        a,
-        select(max(countOneBits(found.needs), 1u), 4u, found.inside),
-    );
-    return Reduced(reduced, found.point, found.inside);
+    let older = select(p, q, (found.needs & 2u) != 0u);
+    let is_face = found.needs == 7u;
+    let newest = select(a, older, found.needs == 1u || found.needs == 2u);
+    let second = select(select(older, p, is_face), a, found.needs == 0u);
+    let len = max(countOneBits(found.needs), 1u);
+    return Simplex(newest, second, select(second, q, is_face), vec3f(0.0), len);
 }
 
 // Bound of the rounding error of `dot(cross(ab, ac), a)`.
@@ -238,7 +227,7 @@ fn gjk(start: vec3f) -> Outcome {
         closest = vec3f(1.0, 0.0, 0.0);
         closest_squared = 1.0;
     }
-    var simplex = Simplex(closest, closest, closest, closest, 0u);
+    var simplex = Simplex(closest, closest, closest, vec3f(0.0), 0u);
     var kind = OUTCOME_NEAR;
     for (var iteration = 0u; iteration < ITERATION_LIMIT; iteration += 1u) {
         let newest = difference(-closest);
@@ -247,17 +236,21 @@ fn gjk(start: vec3f) -> Outcome {
             kind = OUTCOME_SEPARATED;
             break;
         }
-        let reduced = reduce(simplex, newest);
-        simplex = reduced.simplex;
-        let squared = dot(reduced.point, reduced.point);
-        if reduced.inside || squared <= near_squared {
+        let found = closest_feature(simplex.len, newest, simplex.p, simplex.q, simplex.r);
+        if found.inside {
+            simplex = Simplex(newest, simplex.p, simplex.q, simplex.r, 4u);
+            break;
+        }
+        simplex = reduced(found, newest, simplex.p, simplex.q, simplex.r);
+        let squared = dot(found.point, found.point);
+        if squared <= near_squared {
             break;
         }
         // The first direction is a guess, not a point of D: the distance must decrease only from the second on.
         if iteration > 0u && !(squared < closest_squared) {
             break;
         }
-        closest = reduced.point;
+        closest = found.point;
         closest_squared = squared;
     }
     // What the simplex proves is computed after the loop, in which the rest of the subgroup would wait for it.

@@ -38,6 +38,10 @@ fn main(
         verdicts[index] = VERDICT_SEPARATED;
         return;
     }
+    // Again, from an index that is the same but that compilers do not know: what only the results need would occupy
+    // eighteen registers in the search.
+    let again = pair_of(index ^ params.zero);
+    relate(again.x, again.y);
     if nearest.stop == STOP_INSIDE {
         // A query of distances needs no more of pairs that certainly overlap.
         let deep = max(relative.penetrating - relative.rounding, 0.0);
@@ -52,7 +56,7 @@ fn main(
         return;
     }
     let core = witness_on_a(nearest.simplex);
-    write_between(index, nearest.lower, nearest.upper, -nearest.axis, core, nearest.point, margin);
+    write_between(index, nearest.lower, nearest.upper, -nearest.axis, core, nearest.point, margin_of_pair());
     // EPA continues if the bounds do not meet near the surface. Farther away it could not improve them.
     if nearest.upper - nearest.lower > slack_at(nearest.lower) && nearest.lower <= relative.separated {
         refine.indices[atomicAdd(&refine.count, 1u)] = index;
