@@ -29,5 +29,8 @@ fn main(
         return;
     }
     let depth = epa_depth(nearest);
-    write_between(index, depth.lower, depth.upper, depth.normal, depth.on_a, depth.point, margin);
+    // As in measure.wgsl.
+    let again = pair_of(index ^ params.zero);
+    relate(again.x, again.y);
+    write_between(index, depth.lower, depth.upper, depth.normal, depth.on_a, depth.point, margin_of_pair());
 }
