@@ -1,6 +1,7 @@
 //! What a real GPU's compiler makes of every kernel, on any machine: registers, scratch memory, waves, code. The compiler is ACO
 //! of Mesa's Vulkan driver RADV, which can open a device of AMD hardware that is not there (`RADV_FORCE_FAMILY`).
 
+mod model;
 mod radv;
 mod spirv;
 
@@ -14,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::machine;
 use crate::report::{self, Cell, Report, Table};
+use crate::shaders::model::Loop;
 
 /// Hardware and the subgroup size to compile for: RDNA 2 with either size, and GCN 5.
 const TARGETS: [&str; 3] = ["navi21:32", "navi21:64", "vega10:64"];
@@ -85,8 +87,14 @@ impl std::fmt::Display for Target {
     }
 }
 
-/// A row: the kernel, and the statistics by the names of RADV.
-type Row = (String, BTreeMap<String, f64>);
+/// A compiled kernel.
+#[derive(Debug, Clone, PartialEq)]
+struct Row {
+    kernel: String,
+    /// By the names of RADV.
+    statistics: BTreeMap<String, f64>,
+    loops: Vec<Loop>,
+}
 
 /// Runs the command.
 ///
@@ -114,6 +122,12 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
     for target in &options.target {
         let rows = ask(target, &manifest, options.only.as_deref())?;
         report.table(table(target, &rows));
+        if target.subgroup_size == model::SUBGROUP {
+            let loops: Vec<_> = rows.iter().map(|row| (row.kernel.as_str(), &row.loops[..])).collect();
+            if let Some(modelled) = model::table(&target.to_string(), &loops) {
+                report.table(modelled);
+            }
+        }
     }
     for (path, text) in [(&options.json, report.to_json()), (&options.html, report.to_html())] {
         if let Some(path) = path {
@@ -184,7 +198,15 @@ fn row(line: &str) -> Option<Row> {
     let value: Value = serde_json::from_str(line).ok()?;
     let statistics = value["statistics"].as_object()?;
     let statistics = statistics.iter().map(|(name, value)| Some((name.clone(), value.as_f64()?)));
-    Some((value["kernel"].as_str()?.to_owned(), statistics.collect::<Option<_>>()?))
+    let loops = value["loops"]
+        .as_array()?
+        .iter()
+        .map(|found| Some(Loop { depth: found[0].as_u64()? as usize, slots: found[1].as_u64()? }));
+    Some(Row {
+        kernel: value["kernel"].as_str()?.to_owned(),
+        statistics: statistics.collect::<Option<_>>()?,
+        loops: loops.collect::<Option<_>>()?,
+    })
 }
 
 /// Compiles the kernels and prints a line of JSON for each.
@@ -193,8 +215,10 @@ fn compile(target: &Target, selected: &[KernelSource]) -> Result<(), String> {
     for kernel in selected {
         let named = |error| format!("{}: {error}", kernel.label);
         let words = spirv::compile(&kernel.wgsl).map_err(named)?;
-        let statistics = compiler.statistics(kernel, &words).map_err(named)?;
-        println!("{}", json!({ "kernel": kernel.label, "statistics": statistics }));
+        let compiled = compiler.compile(kernel, &words).map_err(named)?;
+        let loops = model::loops(&compiled.assembly);
+        let loops: Vec<_> = loops.iter().map(|found| json!([found.depth, found.slots])).collect();
+        println!("{}", json!({ "kernel": kernel.label, "statistics": compiled.statistics, "loops": loops }));
     }
     Ok(())
 }
@@ -209,13 +233,13 @@ fn table(target: &Target, rows: &[Row]) -> Table {
         let value = statistics.get(name).copied()?;
         Some(if name == SCRATCH { value / f64::from(target.subgroup_size) } else { value })
     };
-    for (kernel, statistics) in rows {
+    for Row { kernel, statistics, .. } in rows {
         let cells = COLUMNS
             .map(|(_, name)| value(statistics, name).map_or(Cell::Empty, |value| Cell::Count(value as u64)));
         table.row([Cell::from(kernel.as_str()), Cell::from(target.to_string())].into_iter().chain(cells));
     }
     let names = |is: &dyn Fn(&BTreeMap<String, f64>) -> bool| -> Vec<&str> {
-        rows.iter().filter(|(_, statistics)| is(statistics)).map(|(kernel, _)| kernel.as_str()).collect()
+        rows.iter().filter(|row| is(&row.statistics)).map(|row| row.kernel.as_str()).collect()
     };
     table.note("scratch_bytes is of an invocation; waves are subgroups that run at once on a SIMD");
     for (what, found) in [
@@ -261,7 +285,7 @@ mod tests {
 
     #[test]
     fn scratch_memory_is_of_an_invocation() {
-        let line = r#"{"kernel":"hullfield.a","statistics":{"Scratch size":6400.0,"Code size":40000.0}}"#;
+        let line = r#"{"kernel":"hullfield.a","statistics":{"Scratch size":6400.0,"Code size":40000.0},"loops":[[0,7]]}"#;
         let rows = [row(line).unwrap()];
         let json = {
             let mut report = Report::new(Vec::new());

@@ -21,6 +21,14 @@ pub(crate) struct Compiler {
     _entry: ash::Entry,
 }
 
+/// What the driver says of a compiled kernel.
+pub(crate) struct Compiled {
+    /// The statistics by their names.
+    pub(crate) statistics: BTreeMap<String, f64>,
+    /// The text of its code.
+    pub(crate) assembly: String,
+}
+
 /// Says what failed.
 fn failed(what: &str) -> impl Fn(vk::Result) -> String + '_ {
     move |error| format!("{what}: {error}")
@@ -80,12 +88,8 @@ impl Compiler {
         Ok(Self { device, executables, subgroup_size, _instance: instance, _entry: entry })
     }
 
-    /// Compiles a kernel. Returns the driver's statistics by their names.
-    pub(crate) fn statistics(
-        &self,
-        kernel: &KernelSource,
-        spirv: &[u32],
-    ) -> Result<BTreeMap<String, f64>, String> {
+    /// Compiles a kernel.
+    pub(crate) fn compile(&self, kernel: &KernelSource, spirv: &[u32]) -> Result<Compiled, String> {
         let bindings: Vec<_> = (0..)
             .zip(&kernel.bindings)
             .map(|(number, kind)| {
@@ -118,7 +122,10 @@ impl Compiler {
                 .name(&entry)
                 .push_next(&mut subgroup);
             let description = vk::ComputePipelineCreateInfo::default()
-                .flags(vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR)
+                .flags(
+                    vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR
+                        | vk::PipelineCreateFlags::CAPTURE_INTERNAL_REPRESENTATIONS_KHR,
+                )
                 .stage(stage)
                 .layout(layout);
             let built = self.device.create_compute_pipelines(vk::PipelineCache::null(), &[description], None);
@@ -140,6 +147,30 @@ impl Compiler {
             }
         };
         let found = found.map_err(failed("the statistics"))?;
-        Ok(found.iter().map(|found| (text(&found.name), number(found))).collect())
+        let statistics = found.iter().map(|found| (text(&found.name), number(found))).collect();
+        Ok(Compiled { statistics, assembly: self.assembly(&description)? })
+    }
+
+    /// The assembly of a pipeline that was created with the flag for representations; empty where the driver has no disassembler.
+    fn assembly(&self, description: &vk::PipelineExecutableInfoKHR<'_>) -> Result<String, String> {
+        let ask = self.executables.fp().get_pipeline_executable_internal_representations_khr;
+        let device = self.device.handle();
+        let mut count = 0;
+        // SAFETY: a null pointer asks for their number.
+        let counted = unsafe { ask(device, description, &mut count, std::ptr::null_mut()) };
+        counted.result().map_err(failed("the number of representations"))?;
+        let mut parts = vec![vk::PipelineExecutableInternalRepresentationKHR::default(); count as usize];
+        // SAFETY: there is room for as many; null data asks for their sizes.
+        let sized = unsafe { ask(device, description, &mut count, parts.as_mut_ptr()) };
+        sized.result().map_err(failed("the sizes of representations"))?;
+        let mut texts: Vec<Vec<u8>> = parts.iter().map(|part| vec![0; part.data_size]).collect();
+        for (part, bytes) in parts.iter_mut().zip(&mut texts) {
+            part.p_data = bytes.as_mut_ptr().cast();
+        }
+        // SAFETY: each has the room that it asked for.
+        let filled = unsafe { ask(device, description, &mut count, parts.as_mut_ptr()) };
+        filled.result().map_err(failed("the representations"))?;
+        let found = parts.iter().zip(&texts).find(|(part, _)| text(&part.name) == "Assembly");
+        Ok(found.map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default())
     }
 }
