@@ -1,9 +1,9 @@
 // Casts the Minkowski difference D of `relative` along a line: finds the first time at which `D + t velocity` reaches
-// the origin. src/collide/sweep/cast.rs cites the paper and proves the result. Functions and the order of their
-// operations are the same there, with three exceptions: the function's name, because WGSL reserves `cast`; the
-// interval from `begin` to `end`, which starts at 0 on the CPU (here cut.wgsl gives the pose at a time in between, for
-// the sake of f32); and the test of a miss, by the plane's height at the end, on the CPU by the time at which the
-// plane passes.
+// the origin. src/collide/sweep/cast.rs cites the paper and proves the result. The steps are the same there, with these
+// exceptions: the function's name, because WGSL reserves `cast`; the interval from `begin` to `end`, which starts at 0
+// on the CPU (here cut.wgsl gives the pose at a time in between, for the sake of f32); the test of a miss, by the
+// plane's height at the end, on the CPU by the time at which the plane passes; one loop over the faces of any simplex;
+// and the test of a hit, which is after the search so that a subgroup runs it once.
 
 // Directions tried before a pair is left to the exact path.
 const CAST_LIMIT: u32 = 40u;
@@ -69,23 +69,22 @@ fn with_corner(simplex: Simplex, newest: vec3f) -> Simplex {
 fn on_segment(a: vec3f, b: vec3f, i: u32, j: u32) -> NearestPoint {
     let ab = b - a;
     let t = -dot(a, ab);
-    if !(t > 0.0) {
-        return NearestPoint(a, i, i, i, 1u);
-    }
     let squared = dot(ab, ab);
-    if t >= squared {
-        return NearestPoint(b, j, j, j, 1u);
-    }
-    return NearestPoint(a + ab * (t / squared), i, j, i, 2u);
+    let is_b = t > 0.0 && t >= squared;
+    let is_between = t > 0.0 && t < squared;
+    let point = select(select(a, a + ab * (t / squared), is_between), b, is_b);
+    return NearestPoint(point, select(i, j, is_b), select(i, j, t > 0.0), select(i, j, is_b), select(1u, 2u, is_between));
 }
 
 fn nearer(one: NearestPoint, other: NearestPoint) -> NearestPoint {
+    var found = one;
     if one.len == 0u || dot(other.point, other.point) < dot(one.point, one.point) {
-        return other;
+        found = other;
     }
-    return one;
+    return found;
 }
 
+// With two or three equal corners, closest point on the segment or the point.
 fn on_triangle(a: vec3f, b: vec3f, c: vec3f, i: u32, j: u32, k: u32) -> NearestPoint {
     let ab = b - a;
     let ac = c - a;
@@ -94,64 +93,65 @@ fn on_triangle(a: vec3f, b: vec3f, c: vec3f, i: u32, j: u32, k: u32) -> NearestP
     let weight_b = dot(cross(ac, a), normal);
     let weight_c = dot(cross(a, ab), normal);
     let weight_a = squared - weight_b - weight_c;
-    if weight_a > 0.0 && weight_b > 0.0 && weight_c > 0.0 {
-        return NearestPoint(normal * (dot(a, normal) / squared), i, j, k, 3u);
+    let is_segment = j == k;
+    var best = NearestPoint(normal * (dot(a, normal) / squared), i, j, k, 3u);
+    if is_segment || !(weight_a > 0.0 && weight_b > 0.0 && weight_c > 0.0) {
+        // Outside: on the nearest of the edges that may have the point.
+        best = NearestPoint(a, i, i, i, 0u);
+        if is_segment || !(weight_c > 0.0) {
+            best = nearer(best, on_segment(a, b, i, j));
+        }
+        if !is_segment && !(weight_b > 0.0) {
+            best = nearer(best, on_segment(a, c, i, k));
+        }
+        if !is_segment && !(weight_a > 0.0) {
+            best = nearer(best, on_segment(b, c, j, k));
+        }
+        best.len = max(best.len, 1u);
     }
-    // Outside: on the nearest of the edges that may have the point.
-    var best = NearestPoint(a, i, i, i, 0u);
-    if !(weight_c > 0.0) {
-        best = nearer(best, on_segment(a, b, i, j));
-    }
-    if !(weight_b > 0.0) {
-        best = nearer(best, on_segment(a, c, i, k));
-    }
-    if !(weight_a > 0.0) {
-        best = nearer(best, on_segment(b, c, j, k));
-    }
-    best.len = max(best.len, 1u);
     return best;
 }
 
-fn on_tetrahedron(simplex: Simplex) -> NearestPoint {
+// A face of a simplex: 012, 013, 023 or 123, and the corner that it lacks. Corners past the last one are the last one.
+fn face_indices(face: u32, len: u32) -> vec4u {
+    // 012 3, 013 2, 023 1, 123 0.
+    let i = select(0u, 1u, face == 3u);
+    let j = select(1u, 2u, face >= 2u);
+    let k = select(3u, 2u, face == 0u);
+    return vec4u(min(vec3u(i, j, k), vec3u(len - 1u)), 3u - face);
+}
+
+// The point of a simplex translated by `way` that is closest to the origin. Unlike GJK's step, it assumes nothing of the
+// newest corner: after a translation any face may be the nearest. Each invocation examines its own faces, as in
+// `closest_feature`.
+fn nearest_point(simplex: Simplex, way: vec3f) -> NearestPoint {
+    // A bit for each face that the origin is outside of.
+    var faces = 1u;
+    if simplex.len == 4u {
+        faces = 0u;
+        for (var face = 0u; face < 4u; face += 1u) {
+            let at = face_indices(face, 4u);
+            let a = pick(simplex, at.x);
+            let normal = cross(pick(simplex, at.y) - a, pick(simplex, at.z) - a);
+            let side = -dot(a + way, normal);
+            let inner = dot(pick(simplex, at.w) - a, normal);
+            // In a flat tetrahedron the origin counts as outside all faces.
+            let is_inside = (inner > 0.0 && side > 0.0) || (inner < 0.0 && side < 0.0);
+            faces |= select(1u << face, 0u, is_inside);
+        }
+    }
     var best = NearestPoint(vec3f(0.0), 0u, 1u, 2u, 0u);
-    for (var face = 0u; face < 4u; face += 1u) {
-        // 012 3, 013 2, 023 1, 123 0.
-        let i = select(0u, 1u, face == 3u);
-        let j = select(1u, 2u, face >= 2u);
-        let k = select(3u, 2u, face == 0u);
-        let a = pick(simplex, i);
-        let b = pick(simplex, j);
-        let c = pick(simplex, k);
-        let d = pick(simplex, 3u - face);
-        let normal = cross(b - a, c - a);
-        let side = -dot(a, normal);
-        let inner = dot(d - a, normal);
-        // In a flat tetrahedron the origin counts as outside all faces.
-        var is_outside = true;
-        if inner > 0.0 {
-            is_outside = side <= 0.0;
-        } else if inner < 0.0 {
-            is_outside = side >= 0.0;
-        }
-        if is_outside {
-            best = nearer(best, on_triangle(a, b, c, i, j, k));
-        }
+    while faces != 0u {
+        let at = face_indices(firstTrailingBit(faces), simplex.len);
+        faces &= faces - 1u;
+        let a = pick(simplex, at.x) + way;
+        let b = pick(simplex, at.y) + way;
+        let c = pick(simplex, at.z) + way;
+        let found = on_triangle(a, b, c, at.x, at.y, at.z);
+        best = nearer(best, found);
     }
-    if best.len == 0u {
-        best.len = 4u;
-    }
+    best.len = select(best.len, 4u, best.len == 0u);
     return best;
-}
-
-// The point of a simplex closest to the origin. Unlike GJK's step, it assumes nothing of the newest corner: after a
-// translation any face may be the nearest.
-fn nearest_point(simplex: Simplex) -> NearestPoint {
-    switch simplex.len {
-        case 1u: { return NearestPoint(simplex.p, 0u, 0u, 0u, 1u); }
-        case 2u: { return on_segment(simplex.p, simplex.q, 0u, 1u); }
-        case 3u: { return on_triangle(simplex.p, simplex.q, simplex.r, 0u, 1u, 2u); }
-        default: { return on_tetrahedron(simplex); }
-    }
 }
 
 // Casts `D + t velocity` at the origin for `t` from `begin` to `end`. `start` is the first direction, from b to a, of
@@ -170,6 +170,7 @@ fn cast_along(start: vec3f, velocity: vec3f, begin: f32, end: f32, near: f32, le
     var axis = closest;
     // Points of D at time 0.
     var simplex = Simplex(closest, closest, closest, closest, 0u);
+    var kind = CAST_STALLED;
     for (var iteration = 0u; iteration < CAST_LIMIT; iteration += 1u) {
         let newest = difference(-closest);
         let rate = dot(closest, velocity);
@@ -180,7 +181,8 @@ fn cast_along(start: vec3f, velocity: vec3f, begin: f32, end: f32, near: f32, le
         if ahead + rate * time > select(least * length, 0.0, parted) {
             parted = true;
             if rate >= 0.0 || ahead + rate * end > 0.0 {
-                return Cast(CAST_MISS, end, closest);
+                kind = CAST_MISS;
+                break;
             }
             let next = min(-ahead / rate, end);
             if next > time {
@@ -190,33 +192,42 @@ fn cast_along(start: vec3f, velocity: vec3f, begin: f32, end: f32, near: f32, le
             }
         }
         simplex = with_corner(simplex, newest);
-        let now = moved_by(simplex, velocity * time);
-        let found = nearest_point(now);
-        let squared = dot(found.point, found.point);
+        let found = nearest_point(simplex, velocity * time);
         simplex = selected(found, simplex);
-        if squared <= bound * bound || found.len == 4u {
-            // A sliver's computed nearest point may be nearer than the sliver: only the point from clamped weights
-            // counts.
-            if parted && simplex_distance(selected(found, now)) <= bound {
-                if rounding > near && found.len < 4u {
-                    // The nearest points of rounded bodies give a better normal than a plane that was good enough,
-                    // unless they are too far from it or face away from the motion.
-                    let point = found.point;
-                    let shown = dot(point, difference(-point) + velocity * time);
-                    if shown >= (rounding - near) * sqrt(squared) && dot(point, velocity) < 0.0 {
-                        axis = point;
-                    }
-                }
-                return Cast(CAST_HIT, time, axis);
-            }
-            break;
-        }
+        let squared = dot(found.point, found.point);
         // The first direction is a guess, not a point of D: the distance must decrease only from the second on.
-        if iteration > 0u && !moved && !(squared < closest_squared) {
-            break;
-        }
+        let is_stuck = iteration > 0u && !moved && !(squared < closest_squared);
         closest = found.point;
         closest_squared = squared;
+        if squared <= bound * bound || found.len == 4u {
+            kind = CAST_HIT;
+            break;
+        }
+        if is_stuck {
+            break;
+        }
     }
-    return Cast(select(CAST_START, CAST_STALLED, parted), time, axis);
+    if kind == CAST_MISS {
+        time = end;
+        axis = closest;
+    } else if kind == CAST_HIT {
+        // A sliver's computed nearest point may be nearer than the sliver: only the point from clamped weights counts.
+        let is_full = simplex.len == 4u;
+        kind = CAST_STALLED;
+        if parted && simplex_distance(moved_by(simplex, velocity * time)) <= bound {
+            kind = CAST_HIT;
+            if rounding > near && !is_full {
+                // The nearest points of rounded bodies give a better normal than a plane that was good enough, unless
+                // they are too far from it or face away from the motion.
+                let shown = dot(closest, difference(-closest) + velocity * time);
+                if shown >= (rounding - near) * sqrt(closest_squared) && dot(closest, velocity) < 0.0 {
+                    axis = closest;
+                }
+            }
+        }
+    }
+    if kind == CAST_STALLED && !parted {
+        kind = CAST_START;
+    }
+    return Cast(kind, time, axis);
 }

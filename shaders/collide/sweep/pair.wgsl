@@ -66,6 +66,8 @@ fn sweep_pair(index: u32, pair: vec2u, spin: f32) {
     if found.kind == CAST_MISS {
         verdict = VERDICT_SEPARATED;
     } else if found.kind == CAST_HIT && spin == 0.0 {
+        // Read again, as in narrow_phase/verdict.wgsl.
+        relative.frame = rotation(bodies[pair.x ^ params.zero].rotation);
         let normal = world_axis(found.axis);
         if any(normal != vec3f(0.0)) {
             write_hit(index, VERDICT_HIT, stands.w, normal, found.time, rate);
