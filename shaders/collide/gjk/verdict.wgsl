@@ -210,11 +210,16 @@ fn simplex_distance(simplex: Simplex) -> f32 {
     return sqrt(squared);
 }
 
+// Whether the support point of D against a direction from b to a proves that D is farther than `beyond` along it.
+fn separates(direction: vec3f, point: vec3f, beyond: f32) -> bool {
+    let along = dot(direction, point);
+    return along > 0.0 && along * along > beyond * beyond * dot(direction, direction);
+}
+
 // Runs GJK on the cores from the direction `start`. The rounding radii are in the thresholds.
 fn gjk(start: vec3f) -> Outcome {
     let rounding = relative.rounding;
     let beyond = rounding + relative.separated;
-    let separated_squared = beyond * beyond;
     let enclosed = max(relative.penetrating - rounding, 0.0);
     // Cores this near overlap by their rounding radii alone.
     let deep = max(rounding - relative.penetrating, 0.0);
@@ -231,8 +236,7 @@ fn gjk(start: vec3f) -> Outcome {
     var kind = OUTCOME_NEAR;
     for (var iteration = 0u; iteration < ITERATION_LIMIT; iteration += 1u) {
         let newest = difference(-closest);
-        let along = dot(closest, newest);
-        if along > 0.0 && along * along > separated_squared * closest_squared {
+        if separates(closest, newest, beyond) {
             kind = OUTCOME_SEPARATED;
             break;
         }

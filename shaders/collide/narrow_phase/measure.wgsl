@@ -1,4 +1,4 @@
-// GJK to the distance, one thread per pair: measures the pairs that are apart or overlap by their rounding radii
+// GJK to the distance, as search.wgsl runs it: measures the pairs that are apart or overlap by their rounding radii
 // alone, and lists the others for EPA (measure_refine.wgsl).
 //
 // CPU twin: src/collide/narrow_phase/measure.rs, with the same verdicts, and numbers equal to within the tolerance. It
@@ -7,32 +7,35 @@
 // Bindings: params, bodies, hulls, vertices, cells, pairs or spheres, refine, verdicts, measures. The order of the
 // list may differ between runs; results do not depend on it.
 
-@compute @workgroup_size(WORKGROUP_SIZE)
-fn main(
-    @builtin(workgroup_id) group: vec3u,
-    @builtin(num_workgroups) groups: vec3u,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let index = params.first + flat_index(group, groups, local);
-    if index >= pair_count() {
-        return;
-    }
+// A margin from which on no pair is too far apart: the queries of given pairs.
+const NO_MARGIN: f32 = 1e30;
+
+// Decides a pair if its spheres or the first direction show that it is beyond the margin.
+fn decide(index: u32) -> bool {
     let pair = pair_of(index);
+    var is_decided = true;
     if surely_apart(pair) {
         verdicts[index] = VERDICT_SEPARATED;
-        return;
-    }
-    if is_plane(pair.x, pair.y) {
+    } else if is_plane(pair.x, pair.y) {
         write_plane(index, plane_of(pair.x, pair.y));
-        return;
+    } else if params.margin >= NO_MARGIN {
+        is_decided = false;
+    } else {
+        relate(pair.x, pair.y);
+        let beyond = max(margin_of_pair(), relative.separated);
+        is_decided = relative.distance > (relative.sum + beyond) * 1.000002
+            || separates(relative.offset, difference(-relative.offset), relative.rounding + beyond);
+        if is_decided {
+            verdicts[index] = VERDICT_SEPARATED;
+        }
     }
+    return is_decided;
+}
+
+fn search(index: u32) {
+    let pair = pair_of(index);
     relate(pair.x, pair.y);
-    let margin = margin_of_pair();
-    let beyond = max(margin, relative.separated);
-    if relative.distance > (relative.sum + beyond) * 1.000002 {
-        verdicts[index] = VERDICT_SEPARATED;
-        return;
-    }
+    let beyond = max(margin_of_pair(), relative.separated);
     let nearest = nearest_from(relative.offset, relative.rounding + beyond);
     if nearest.stop == STOP_BEYOND {
         verdicts[index] = VERDICT_SEPARATED;

@@ -138,7 +138,9 @@ const fn write(
     }
 }
 
-const GJK_MAIN: &[&str] = &[GJK_CORE, include_str!("../../../shaders/collide/narrow_phase/verdict.wgsl")];
+const SEARCH_MAIN: &str = include_str!("../../../shaders/collide/narrow_phase/search.wgsl");
+const GJK_MAIN: &[&str] =
+    &[GJK_CORE, include_str!("../../../shaders/collide/narrow_phase/verdict.wgsl"), SEARCH_MAIN];
 pub(crate) static GJK: Kernel = search("hullfield.collide.gjk", LISTED, GJK_MAIN, AXES);
 pub(crate) static GJK_EXHAUSTIVE: Kernel =
     search("hullfield.collide.gjk_exhaustive", EXHAUSTIVE, GJK_MAIN, AXES);
@@ -185,6 +187,7 @@ const MEASURE_MAIN: &[&str] = &[
     MEASURED_CODES,
     MEASURE_OUT,
     include_str!("../../../shaders/collide/narrow_phase/measure.wgsl"),
+    SEARCH_MAIN,
 ];
 pub(crate) static MEASURE: Kernel = search("hullfield.collide.measure", LISTED, MEASURE_MAIN, MEASURES_OUT);
 pub(crate) static MEASURE_EXHAUSTIVE: Kernel =
