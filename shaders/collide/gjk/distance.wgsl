@@ -112,40 +112,47 @@ fn nearest_from(start: vec3f, beyond: f32) -> Nearest {
     var direction = select(vec3f(1.0, 0.0, 0.0), start, dot(start, start) > 0.0);
     let blank = Corner(direction, 0u);
     var simplex = WeightedSimplex(blank, blank, blank, Corner(vec3f(0.0), 0u), vec2f(0.0), 0u);
+    var fourth = Corner(vec3f(0.0), 0u);
     var stop = STOP_STALLED;
     var lower = -1e30;
     var upper = 1e30;
     for (var iteration = 1u; iteration <= DISTANCE_LIMIT; iteration += 1u) {
         let corner = corner_along(-direction);
         lower = dot(direction, corner.point) / sqrt(dot(direction, direction));
+        var goes_on = false;
         if lower > beyond {
             stop = STOP_BEYOND;
-            break;
-        }
-        if upper - lower <= 0.25 * slack_at(lower) {
+        } else if upper - lower <= 0.25 * slack_at(lower) {
             stop = STOP_CONVERGED;
+        } else {
+            let found = closest_feature(simplex.len, corner.point, simplex.p.point, simplex.q.point, simplex.r.point);
+            let next = reduced_corners(found, corner, simplex.p, simplex.q, simplex.r);
+            let point = witness(next);
+            let length = sqrt(dot(point, point));
+            if found.inside {
+                fourth = simplex.r;
+                simplex.r = simplex.q;
+                simplex.q = simplex.p;
+                simplex.p = corner;
+                stop = STOP_INSIDE;
+            } else if length < upper {
+                upper = length;
+                simplex = next;
+                let turned = direction_of(next, point);
+                // `lower` belongs to the last direction that was tried.
+                goes_on = dot(turned, turned) > 0.0 && iteration < DISTANCE_LIMIT;
+                direction = select(direction, turned, goes_on);
+            }
+        }
+        if !goes_on {
             break;
         }
-        let found = closest_feature(simplex.len, corner.point, simplex.p.point, simplex.q.point, simplex.r.point);
-        if found.inside {
-            simplex = WeightedSimplex(corner, simplex.p, simplex.q, simplex.r, vec2f(0.0), 4u);
-            stop = STOP_INSIDE;
-            break;
-        }
-        let next = reduced_corners(found, corner, simplex.p, simplex.q, simplex.r);
-        let point = witness(next);
-        let length = sqrt(dot(point, point));
-        if !(length < upper) {
-            break;
-        }
-        upper = length;
-        simplex = next;
-        let turned = direction_of(next, point);
-        // `lower` belongs to the last direction that was tried.
-        if !(dot(turned, turned) > 0.0) || iteration == DISTANCE_LIMIT {
-            break;
-        }
-        direction = turned;
+        fourth = Corner(vec3f(0.0), 0u);
+        stop = STOP_STALLED;
+    }
+    if stop == STOP_INSIDE {
+        simplex.s = fourth;
+        simplex.len = 4u;
     }
     return Nearest(stop, lower, upper, direction * (1.0 / sqrt(dot(direction, direction))), simplex, witness(simplex));
 }

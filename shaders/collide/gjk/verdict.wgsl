@@ -10,7 +10,8 @@
 // - If a number is NaN, the CPU's `enclosure` is 0; WGSL does not define results of NaN.
 //
 // A compiler puts the functions into the loop of the search. One with an early return would keep its last result in
-// registers from step to step, so they have one return each.
+// registers from step to step, so they have one return each. Likewise the loop has one exit, and what only a last step
+// sets is reset before the next.
 
 const ITERATION_LIMIT: u32 = 32u;
 
@@ -233,30 +234,36 @@ fn gjk(start: vec3f) -> Outcome {
         closest_squared = 1.0;
     }
     var simplex = Simplex(closest, closest, closest, vec3f(0.0), 0u);
+    var fourth = vec3f(0.0);
     var kind = OUTCOME_NEAR;
     for (var iteration = 0u; iteration < ITERATION_LIMIT; iteration += 1u) {
         let newest = difference(-closest);
+        var goes_on = false;
         if separates(closest, newest, beyond) {
             kind = OUTCOME_SEPARATED;
+        } else {
+            let found = closest_feature(simplex.len, newest, simplex.p, simplex.q, simplex.r);
+            if found.inside {
+                fourth = simplex.r;
+                simplex = Simplex(newest, simplex.p, simplex.q, vec3f(0.0), 4u);
+            } else {
+                simplex = reduced(found, newest, simplex.p, simplex.q, simplex.r);
+                let squared = dot(found.point, found.point);
+                // The first direction is a guess, not a point of D: the distance must decrease only from the second on.
+                goes_on = squared > near_squared && (iteration == 0u || squared < closest_squared);
+                if goes_on {
+                    closest = found.point;
+                    closest_squared = squared;
+                }
+            }
+        }
+        if !goes_on {
             break;
         }
-        let found = closest_feature(simplex.len, newest, simplex.p, simplex.q, simplex.r);
-        if found.inside {
-            simplex = Simplex(newest, simplex.p, simplex.q, simplex.r, 4u);
-            break;
-        }
-        simplex = reduced(found, newest, simplex.p, simplex.q, simplex.r);
-        let squared = dot(found.point, found.point);
-        if squared <= near_squared {
-            break;
-        }
-        // The first direction is a guess, not a point of D: the distance must decrease only from the second on.
-        if iteration > 0u && !(squared < closest_squared) {
-            break;
-        }
-        closest = found.point;
-        closest_squared = squared;
+        fourth = vec3f(0.0);
+        kind = OUTCOME_NEAR;
     }
+    simplex.s = fourth;
     // What the simplex proves is computed after the loop, in which the rest of the subgroup would wait for it.
     if kind == OUTCOME_NEAR {
         if simplex.len == 4u {
