@@ -1,8 +1,10 @@
-// Writes rows `a, b, verdict` of the pairs that are not separated, in the order of the pairs. One thread per run of
-// RUN: the second half of the compaction. The exclusive scan of hit_count.wgsl's counts gives the first row of each
-// run. Rows past the end of `hits` are dropped; the host detects that by the total.
+// Writes the rows of the pairs that have one, in the order of the pairs. One thread per run of RUN: the second half of
+// the compaction. The exclusive scan of hit_count.wgsl's counts gives the first row of each run. Rows past the end of
+// the buffer are dropped; the host detects that by the total.
 //
-// Bindings: params, refine, verdicts, pairs or spheres, offsets, hits.
+// hit_row.wgsl or hit_row_measured.wgsl says what a row is.
+//
+// Bindings: params, refine, verdicts, pairs or spheres, offsets, those of a row.
 //
 // No twin: only the GPU compacts verdicts; the CPU's threads append rows to lists (src/collide/query/cpu.rs).
 
@@ -24,16 +26,13 @@ fn main(
             return;
         }
     }
-    let capacity = arrayLength(&hits) / 3u;
+    let capacity = row_capacity();
     let end = min(run * RUN + RUN, pair_count());
     for (var index = run * RUN; index < end; index += 1u) {
         let word = verdicts[index];
         if has_row(word) {
             if row < capacity {
-                let pair = pair_of(index);
-                hits[3u * row] = pair.x;
-                hits[3u * row + 1u] = pair.y;
-                hits[3u * row + 2u] = code_of(word);
+                write_row(row, index, pair_of(index), word);
             }
             row += 1u;
         }

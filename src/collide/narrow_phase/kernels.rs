@@ -175,7 +175,9 @@ pub(crate) static HIT_COUNT: Kernel = Kernel {
     ]),
 };
 
-const HIT_WRITE_MAIN: &[&str] = &[include_str!("../../../shaders/collide/narrow_phase/hit_write.wgsl")];
+const HIT_WRITE_SOURCE: &str = include_str!("../../../shaders/collide/narrow_phase/hit_write.wgsl");
+const HIT_WRITE_MAIN: &[&str] =
+    &[include_str!("../../../shaders/collide/narrow_phase/hit_row.wgsl"), HIT_WRITE_SOURCE];
 const HITS: &[Binding] = &[read("offsets", "array<u32>"), read_write("hits", "array<u32>")];
 pub(crate) static HIT_WRITE: Kernel = write("hullfield.collide.hit_write", LISTED, HIT_WRITE_MAIN, HITS);
 pub(crate) static HIT_WRITE_EXHAUSTIVE: Kernel =
@@ -208,8 +210,11 @@ pub(crate) static DEPTH: Kernel = refine("hullfield.collide.depth", LISTED, DEPT
 pub(crate) static DEPTH_EXHAUSTIVE: Kernel =
     refine("hullfield.collide.depth_exhaustive", EXHAUSTIVE, DEPTH_MAIN, MEASURES_OUT);
 
-const HIT_WRITE_MEASURED_MAIN: &[&str] =
-    &[MEASURED_CODES, include_str!("../../../shaders/collide/narrow_phase/hit_write_measured.wgsl")];
+const HIT_WRITE_MEASURED_MAIN: &[&str] = &[
+    MEASURED_CODES,
+    include_str!("../../../shaders/collide/narrow_phase/hit_row_measured.wgsl"),
+    HIT_WRITE_SOURCE,
+];
 const MEASURED_ROWS: &[Binding] =
     &[read("offsets", "array<u32>"), read("measures", "array<vec4f>"), read_write("rows", "array<vec4u>")];
 pub(crate) static HIT_WRITE_MEASURED: Kernel =
