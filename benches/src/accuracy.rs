@@ -113,14 +113,14 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
             let differ = match &first {
                 None => Cell::Empty,
                 Some(first) => {
-                    let comparison = between(&scene.pairs, first, &verdicts, |k| truths[k]);
-                    if let Err(text) = comparison.passed() {
+                    let compared = between(&scene.pairs, first, &verdicts, |k| truths[k]);
+                    if let Err(text) = compared.passed() {
                         report.fail(format!(
                             "accuracy, scale {scale:e}, {name} against {}: {text}",
                             engines[0].name
                         ));
                     }
-                    comparison.in_band.len().into()
+                    compared.failures.len().into()
                 }
             };
             first.get_or_insert(verdicts);

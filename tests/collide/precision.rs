@@ -78,10 +78,10 @@ fn fast_contacts_are_within_the_tolerance_of_exact_ones() {
     let sets = corpus::hulls().unwrap().sets;
     // The last number is the share of pairs that may be left to f64.
     let scenes = [
-        ("near", near_pairs(&sets, extent(1_500, 6_000), 0.5, 1.0, 1), 0.02),
+        ("near", near_pairs(&sets, extent(1_500, 6_000), 0.5, 1.0, 1), 0.07),
         ("stretched", near_pairs(&sets, extent(500, 2_000), 0.5, 1000.0, 2), 0.2),
-        ("kissing", scenes::kissing_boxes(1_000, 78), 0.02),
-        ("debris", scenes::debris(1_000, true, 79), 0.02),
+        ("kissing", scenes::kissing_boxes(1_000, 78), 0.22),
+        ("debris", scenes::debris(1_000, true, 79), 0.1),
         ("coincident", scenes::coincident(&sets[..300], 80), 0.6),
         ("stacked", scenes::stacked_cubes(3), 0.01),
         ("boxed", scenes::box_in_box(500, 83), 0.01),

@@ -74,8 +74,9 @@ fn reduced_corners(found: Feature, a: Corner, b: Corner, c: Corner, d: Corner) -
     let is_face = found.needs == 7u;
     let is_older = found.needs == 1u || found.needs == 2u;
     let second = select_corner(select_corner(older, p, is_face), a, found.needs == 0u);
-    // On an edge one of the weights is 0.
-    let weights = select(vec2f(found.weights.x + found.weights.y, 0.0), found.weights, is_face);
+    // Clamped, as rounding may make their sum more than 1. On an edge one of the weights is 0.
+    let weight = min(select(found.weights.x + found.weights.y, found.weights.x, is_face), 1.0);
+    let weights = vec2f(weight, select(0.0, min(found.weights.y, 1.0 - weight), is_face));
     return WeightedSimplex(
         select_corner(a, older, is_older),
         second,

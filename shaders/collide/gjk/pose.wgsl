@@ -1,4 +1,5 @@
-// One pair in `a`'s frame and in units of the larger bounding radius: the Minkowski difference D = A - B.
+// One pair in the frame of its larger body and in units of that one's bounding radius: the Minkowski difference D = A - B, where A is
+// the larger body.
 // CPU twin: src/collide/gjk/pose.rs (`Spheres`, `Relative` and `Scales`; here they are one struct). The CPU's centres
 // are f64; here each is a sum of two f32, whose difference adds one more rounding, which `error` includes.
 //
@@ -6,11 +7,21 @@
 
 // Rounding of f32: half a unit in the last place of 1.
 const ROUNDING: f32 = 5.9604645e-8;
-// Relative error of support points against `S + |t|`, with `t` the distance of the centres: 17 roundings. The largest
-// error over 12 million random pairs of vertices, with rotations from f32 quaternions, was 4.
-const SUPPORT_ERROR: f32 = 1e-6;
+// Share of τ up to which a pair touches (src/collide/gjk/tolerance.rs), less and more than it by what f32 may be off.
+const LEAST_TOUCHING: f32 = 0.75 * 0.99999;
+const MOST_TOUCHING: f32 = 0.75 * 1.00001;
+// Relative error of f32 lengths, and of bounds that are divided by a length.
+const LENGTH_ERROR: f32 = 16.0 * ROUNDING;
+
+// Bound of the error of everything that f32 concludes about a gap, from the smaller and the sum of the bounding radii and the
+// distance of the centres. ARCHITECTURE ("Bounds of the f32 paths") proves it for pairs with the larger body first.
+fn gap_error(smaller: f32, sum: f32, distance: f32) -> f32 {
+    return 1.001 * ROUNDING * (25.0 * sum + 24.0 * smaller + 13.0 * distance);
+}
 
 struct Relative {
+    // A is the pair's second body.
+    is_swapped: bool,
     // Indices of the hulls. Compilers do not know that they are those of the bodies, so a search reads the records
     // again in each step instead of keeping them in registers.
     hull_a: u32,
@@ -34,7 +45,7 @@ struct Relative {
     rounding_a: f32,
     // World units per pair unit.
     unit: f32,
-    // Error bound of points of D.
+    // Error bound of gaps.
     error: f32,
     // Possible excess of the tolerance.
     excess: f32,
@@ -62,9 +73,11 @@ fn tolerance_at(distance: f32) -> f32 {
 }
 
 // Fills `relative`.
-fn relate(a: u32, b: u32) {
-    let body_a = bodies[a];
-    let body_b = bodies[b];
+fn relate(first: u32, second: u32) {
+    // The smaller body's points go through a rotation more, so the error bound is smaller that way.
+    let is_swapped = bodies[second].radius > bodies[first].radius;
+    let body_a = bodies[select(first, second, is_swapped)];
+    let body_b = bodies[select(second, first, is_swapped)];
     let hull_a = hulls[body_a.hull];
     let hull_b = hulls[body_b.hull];
     let rotation_a = rotation(body_a.rotation);
@@ -78,13 +91,13 @@ fn relate(a: u32, b: u32) {
     let inverse_frame = transpose(rotation_a);
     let ra = body_a.radius * inverse;
     let rb = body_b.radius * inverse;
+    relative.is_swapped = is_swapped;
     relative.unit = select(1.0, unit, unit > 0.0);
     relative.smaller = min(ra, rb);
     relative.sum = ra + rb;
     relative.rounding_a = body_a.rounding * inverse;
     relative.rounding = relative.rounding_a + body_b.rounding * inverse;
     relative.excess = (body_a.excess + body_b.excess) * inverse;
-    let tolerance = tolerance_at(0.0);
 
     relative.hull_a = body_a.hull ^ params.zero;
     relative.hull_b = body_b.hull ^ params.zero;
@@ -94,11 +107,17 @@ fn relate(a: u32, b: u32) {
     relative.offset = inverse_frame * (centres * inverse);
     relative.frame = rotation_a;
     relative.distance = length_of(relative.offset);
-    let error = SUPPORT_ERROR * (relative.sum + relative.distance) + ROUNDING * relative.distance;
+    set_thresholds(gap_error(relative.smaller, relative.sum, relative.distance));
+}
+
+// Sets the error bound and the thresholds of the verdicts.
+fn set_thresholds(error: f32) {
+    let tolerance = tolerance_at(0.0);
+    let clear = MOST_TOUCHING * tolerance + relative.excess + error;
     relative.error = error;
-    relative.separated = 0.1 * tolerance + error;
-    relative.touching = max(tolerance - error - relative.excess, 0.0);
-    relative.penetrating = 0.1 * tolerance + error;
+    relative.separated = clear;
+    relative.penetrating = clear;
+    relative.touching = max(LEAST_TOUCHING * tolerance - relative.excess - error, 0.0);
 }
 
 // Whether the bounding spheres alone prove a separation, along the line of the centres.
@@ -106,9 +125,9 @@ fn apart() -> bool {
     return relative.distance > relative.sum + relative.separated;
 }
 
-// Converts a direction from b to a in a's frame to a unit vector from a to b in the world.
+// Converts a direction from B to A in A's frame to a unit vector from the pair's first body to its second, in the world.
 fn world_axis(axis: vec3f) -> vec3f {
-    let turned = relative.frame * -axis;
+    let turned = relative.frame * select(-axis, axis, relative.is_swapped);
     let most = max(abs(turned.x), max(abs(turned.y), abs(turned.z)));
     return select(vec3f(0.0), normalize(turned / most), most > 0.0);
 }
@@ -130,4 +149,11 @@ fn corner_along(direction: vec3f) -> Corner {
 // The same without the vertex.
 fn difference(direction: vec3f) -> vec3f {
     return corner_along(direction).point;
+}
+
+// The rotation of the larger body, read again at an index that is the same but that compilers do not know: kept from `relate`, it would
+// occupy nine registers in a search.
+fn frame_again(pair: vec2u) -> mat3x3f {
+    let body = select(pair.x, pair.y, relative.is_swapped);
+    return rotation(bodies[body ^ params.zero].rotation);
 }

@@ -127,13 +127,14 @@ fn reduced(found: Feature, a: vec3f, b: vec3f, c: vec3f, d: vec3f) -> Simplex {
     return Simplex(newest, second, select(second, q, is_face), vec3f(0.0), len);
 }
 
-// Bound of the rounding error of `dot(cross(ab, ac), a)`.
+// Bound of the error of `dot(cross(ab, ac), a)` as the height of a plane, times the computed length of the cross product.
+// src/collide/gjk/verdict.rs has the proof.
 fn face_error(a: vec3f, ab: vec3f, ac: vec3f) -> f32 {
-    return 8.0 * ROUNDING * sqrt(dot(a, a) * dot(ab, ab) * dot(ac, ac));
+    return 16.0 * ROUNDING * sqrt(dot(a, a) * dot(ab, ab) * dot(ac, ac));
 }
 
-// Lower bound of the origin's distance to the plane `a b c`, inwards: on the side of `opposite`.
-fn face_bound(a: vec3f, b: vec3f, c: vec3f, opposite: vec3f) -> f32 {
+// Lower bound of how far the origin is below the plane `a b c`, counter-clockwise seen from above.
+fn face_bound(a: vec3f, b: vec3f, c: vec3f) -> f32 {
     let ab = b - a;
     let ac = c - a;
     let normal = cross(ab, ac);
@@ -141,9 +142,7 @@ fn face_bound(a: vec3f, b: vec3f, c: vec3f, opposite: vec3f) -> f32 {
     if !(squared > 0.0) {
         return 0.0;
     }
-    let side = dot(normal, opposite - a);
-    let height = select(dot(normal, a), -dot(normal, a), side > 0.0);
-    return (height - face_error(a, ab, ac)) / sqrt(squared);
+    return (dot(normal, a) - face_error(a, ab, ac)) / sqrt(squared);
 }
 
 // The simplex with its points in cyclic order, one further.
@@ -154,12 +153,20 @@ fn turned(simplex: Simplex) -> Simplex {
 // Lower bound, rounding included, of the distance from the origin to the faces of a tetrahedron that contains it; 0 if
 // it may not contain it.
 fn enclosure(simplex: Simplex) -> f32 {
-    var least = 3e38;
+    let pq = simplex.q - simplex.p;
+    let pr = simplex.r - simplex.p;
+    let ps = simplex.s - simplex.p;
+    let volume = dot(cross(pq, pr), ps);
+    // Otherwise the tetrahedron may be inside out.
+    let is_sure = abs(volume) > 12.0 * ROUNDING * sqrt(dot(pq, pq) * dot(pr, pr) * dot(ps, ps));
+    var least = select(0.0, 3e38, is_sure);
     var rest = simplex;
-    // The loop keeps one copy of the code.
+    // Each turn of the points swaps inside and outside of the first three. The loop keeps one copy of the code.
+    var is_inward = volume > 0.0;
     for (var face = 0u; face < 4u; face += 1u) {
-        least = min(least, face_bound(rest.p, rest.q, rest.r, rest.s));
+        least = min(least, face_bound(rest.p, select(rest.q, rest.r, is_inward), select(rest.r, rest.q, is_inward)));
         rest = turned(rest);
+        is_inward = !is_inward;
     }
     return max(least, 0.0);
 }
@@ -174,7 +181,7 @@ fn edge_distance_squared(origin: vec3f, edge: vec3f) -> f32 {
         if t >= squared {
             point = origin + edge;
         } else {
-            point = origin + edge * (t / squared);
+            point = origin + edge * min(t / squared, 1.0);
         }
     }
     return dot(point, point);
@@ -189,7 +196,10 @@ fn triangle_distance_squared(a: vec3f, b: vec3f, c: vec3f) -> f32 {
     let weight_b = dot(cross(ac, a), normal);
     let weight_c = dot(cross(a, ab), normal);
     if squared > 0.0 && weight_b > 0.0 && weight_c > 0.0 && weight_b + weight_c < squared {
-        let point = a + ab * (weight_b / squared) + ac * (weight_c / squared);
+        // Clamped, as rounding may make their sum more than 1.
+        let share_b = min(weight_b / squared, 1.0);
+        let share_c = min(weight_c / squared, 1.0 - share_b);
+        let point = a + ab * share_b + ac * share_c;
         least = min(least, dot(point, point));
     }
     least = min(least, edge_distance_squared(a, ab));

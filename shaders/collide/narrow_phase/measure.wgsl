@@ -22,8 +22,8 @@ fn decide(index: u32) -> bool {
         is_decided = false;
     } else {
         relate(pair.x, pair.y);
-        let beyond = max(margin_of_pair(), relative.separated);
-        is_decided = relative.distance > (relative.sum + beyond) * 1.000002
+        let beyond = beyond_of(margin_of_pair());
+        is_decided = relative.distance > (relative.sum + beyond) * 1.000006
             || separates(relative.offset, difference(-relative.offset), relative.rounding + beyond);
         if is_decided {
             verdicts[index] = VERDICT_SEPARATED;
@@ -35,7 +35,7 @@ fn decide(index: u32) -> bool {
 fn search(index: u32) {
     let pair = pair_of(index);
     relate(pair.x, pair.y);
-    let beyond = max(margin_of_pair(), relative.separated);
+    let beyond = beyond_of(margin_of_pair());
     let nearest = nearest_from(relative.offset, relative.rounding + beyond);
     if nearest.stop == STOP_BEYOND {
         verdicts[index] = VERDICT_SEPARATED;
@@ -68,17 +68,17 @@ fn search(index: u32) {
 
 fn write_plane(index: u32, plane: Plane) {
     var verdict = plane_verdict(plane);
-    // A pair that may be within the margin gets a row. If f32's error exceeds the tolerance, f64 decides whether it
-    // stays.
-    if verdict == VERDICT_SEPARATED && plane.gap - plane.error <= params.margin {
-        verdict = VERDICT_WITHIN;
-    }
-    if plane.error + plane.excess > plane.tolerance {
-        if verdict == VERDICT_WITHIN || verdict == VERDICT_PENETRATING {
+    // A separated pair has a row if it is within the margin; where f32 can't say, f64 does.
+    if verdict == VERDICT_SEPARATED {
+        if plane.gap + plane.error < params.margin {
+            verdict = VERDICT_WITHIN;
+        } else if plane.gap - plane.error <= params.margin {
             verdict = VERDICT_UNSETTLED;
         }
-    } else if verdict == VERDICT_WITHIN && plane.gap > params.margin {
-        verdict = VERDICT_SEPARATED;
+    }
+    // The number itself must be within the tolerance.
+    if plane.error + plane.excess > plane.tolerance && verdict != VERDICT_SEPARATED {
+        verdict = VERDICT_UNSETTLED;
     }
     write_measure(
         index,

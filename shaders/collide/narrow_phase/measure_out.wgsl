@@ -16,6 +16,10 @@ fn verdict_between(lower: f32, upper: f32, gap: f32, margin: f32) -> u32 {
         return VERDICT_UNSETTLED;
     }
     if lower > relative.separated {
+        let error = relative.error + LENGTH_ERROR * upper;
+        if lower - error <= margin && upper + error >= margin {
+            return VERDICT_UNSETTLED;
+        }
         return select(VERDICT_SEPARATED, VERDICT_WITHIN, gap <= margin);
     }
     if upper < -relative.penetrating {
@@ -27,8 +31,8 @@ fn verdict_between(lower: f32, upper: f32, gap: f32, margin: f32) -> u32 {
     return VERDICT_UNSETTLED;
 }
 
-// Writes the verdict and the record. `lower` and `upper` bound the gap of the cores; `normal` is a unit vector from a
-// to b; `core` is the point of A's core and `witness` the point of D that it came with, in A's frame.
+// Writes the verdict and the record. `lower` and `upper` bound the gap of the cores; `normal` is a unit vector from A
+// to B; `core` is the point of A's core and `witness` the point of D that it came with, in A's frame.
 fn write_between(
     index: u32,
     lower: f32,
@@ -52,9 +56,9 @@ fn write_between(
     let point = relative.frame * (core + normal * relative.rounding_a);
     write_measure(
         index,
-        verdict,
+        verdict | select(0u, ANCHOR_B, relative.is_swapped),
         gap * relative.unit,
-        relative.frame * normal,
+        relative.frame * select(normal, -normal, relative.is_swapped),
         point * relative.unit,
         (max(high - low, 0.0) + relative.error) * relative.unit,
     );
@@ -63,4 +67,9 @@ fn write_between(
 // The margin in the pair's unit, clamped to be finite: compilers may assume that there is no infinity.
 fn margin_of_pair() -> f32 {
     return min(params.margin / max(relative.unit, 1e-18), 1e18);
+}
+
+// A gap that is certainly above the margin and the touching limit.
+fn beyond_of(margin: f32) -> f32 {
+    return max(margin * (1.0 + 2.0 * LENGTH_ERROR) + relative.error, relative.separated);
 }

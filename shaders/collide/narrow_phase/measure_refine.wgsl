@@ -22,7 +22,7 @@ fn main(
     let pair = pair_of(index);
     relate(pair.x, pair.y);
     let margin = margin_of_pair();
-    let nearest = nearest_from(relative.offset, relative.rounding + max(margin, relative.separated));
+    let nearest = nearest_from(relative.offset, relative.rounding + beyond_of(margin));
     // Compiled separately from measure.wgsl, GJK may round differently and end differently; the result is as good.
     if nearest.stop == STOP_BEYOND {
         verdicts[index] = VERDICT_SEPARATED;

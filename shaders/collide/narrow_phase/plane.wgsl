@@ -2,6 +2,11 @@
 // No twin: the CPU's form is `above_half_space` in src/collide/narrow_phase/measure.rs, which compares heights in f64.
 
 // Measurements of such a pair, in world units and axes.
+
+// Bound of the error of a support point's height above a plane, relative to the bounding radius: 48 roundings
+// (ARCHITECTURE, "Bounds of the f32 paths").
+const PLANE_ERROR: f32 = 48.0 * ROUNDING;
+
 struct Plane {
     // Signed gap, rounding radius included, and its error bound.
     gap: f32,
@@ -19,6 +24,14 @@ fn is_plane(a: u32, b: u32) -> bool {
     return hulls[bodies[a].hull].half_space + hulls[bodies[b].hull].half_space != 0u;
 }
 
+// The y axis of a rotation. Unlike the sums of squares in `rotation`, this one is exact for a rotation about y.
+fn up_of(q: vec4f) -> vec3f {
+    let x = q.x * (q.xyz + q.xyz);
+    let z = q.z * (q.xyz + q.xyz);
+    let w = q.w * (q.xyz + q.xyz);
+    return vec3f(x.y - w.z, 1.0 - (x.x + z.z), z.y + w.x);
+}
+
 fn plane_of(a: u32, b: u32) -> Plane {
     let a_is_plane = hulls[bodies[a].hull].half_space != 0u;
     let ground = bodies[select(b, a, a_is_plane)];
@@ -28,7 +41,7 @@ fn plane_of(a: u32, b: u32) -> Plane {
     // The plane's normal is the y axis of its frame. Its error depends on the summed terms: a plane rotated about y
     // alone has an exact normal, however far along it the body is.
     let q = ground.rotation;
-    let up = rotation(q)[1];
+    let up = up_of(q);
     let summed = 2.0 * vec3f(abs(q.x * q.y) + abs(q.w * q.z), q.x * q.x + q.z * q.z, abs(q.y * q.z) + abs(q.w * q.x));
     let apart = body.position - ground.position;
     let positions = bitcast<vec3f>(bitcast<vec3u>(apart) ^ vec3u(params.zero));
@@ -40,7 +53,7 @@ fn plane_of(a: u32, b: u32) -> Plane {
     let radius = body.radius;
     let tolerance = max(1e-5 * radius, 4e-6 * (radius + max(gap, 0.0)));
     let error = dot(8.0 * ROUNDING * summed + 6.0 * ROUNDING * abs(up), abs(centres))
-        + SUPPORT_ERROR * (radius + rounding);
+        + PLANE_ERROR * (radius + rounding);
     let point = frame * lowest - up * body.rounding;
     return Plane(
         gap,
@@ -55,14 +68,14 @@ fn plane_of(a: u32, b: u32) -> Plane {
 
 // The verdict of such a pair: separated, touching, penetrating, or not known.
 fn plane_verdict(plane: Plane) -> u32 {
-    let clear = 0.1 * plane.tolerance + plane.error;
+    let clear = MOST_TOUCHING * plane.tolerance + plane.excess + plane.error;
     if plane.gap > clear {
         return VERDICT_SEPARATED;
     }
     if plane.gap < -clear {
         return VERDICT_PENETRATING;
     }
-    if abs(plane.gap) <= plane.tolerance - plane.error - plane.excess {
+    if abs(plane.gap) <= LEAST_TOUCHING * plane.tolerance - plane.error - plane.excess {
         return VERDICT_TOUCHING;
     }
     return VERDICT_UNSETTLED;

@@ -1,8 +1,7 @@
 // World bounding spheres of bodies, one thread per body: the exhaustive search rejects most pairs by them.
 //
-// Centre and radius are rounded. The radius is large enough that spheres which are apart prove a separation by more
-// than a tenth of the tolerance: the centre's error is one rounding of the position, 6e-8 of it, and a tenth of the
-// tolerance is at most 1e-6 of the radius.
+// Centre and radius are rounded. The radius is large enough that spheres which are apart prove that the bodies do not touch:
+// the centre's error is one rounding of the position, 6e-8 of it, and a pair touches up to a gap of 3.75e-6 of both radii.
 //
 // A half-space gets a radius that no sphere has (PLANE_RADIUS in exhaustive_apart.wgsl).
 //

@@ -47,9 +47,7 @@ fn search(index: u32) {
     }
     verdicts[index] = verdict;
     if params.write_axes != 0u {
-        // Read again, at an index that is the same but that compilers do not know: it would occupy nine registers in
-        // the search.
-        relative.frame = rotation(bodies[pair.x ^ params.zero].rotation);
+        relative.frame = frame_again(pair);
         write_axis(index, world_axis(outcome.axis));
     }
 }

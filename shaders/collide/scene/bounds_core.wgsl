@@ -4,7 +4,7 @@
 
 const FLOOR: f32 = 1e-20;
 const PAD_BOX: f32 = 2e-6;
-const PAD_RADIUS: f32 = 1.25e-6;
+const PAD_RADIUS: f32 = 8e-6;
 const PAD_POSITION: f32 = 2.0861626e-7;
 // Bits of 1e37 and of the largest finite number.
 const HUGE_BITS: u32 = 0x7cf0bdc2u;

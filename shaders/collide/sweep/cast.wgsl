@@ -11,12 +11,14 @@ const CAST_LIMIT: u32 = 40u;
 // At `time` the gap is at most `near`; until then a plane separates the bodies. `axis` is the normal of the last
 // plane.
 const CAST_HIT: u32 = 0u;
-// Planes separate the bodies until the end.
+// Planes separate the bodies until the end; `axis` is the normal of the last one.
 const CAST_MISS: u32 = 1u;
 // No direction tried separates the bodies far enough at the start.
 const CAST_START: u32 = 2u;
 // Rounding or the iteration limit stopped the search.
 const CAST_STALLED: u32 = 3u;
+// A miss: one plane separates the bodies clearly all the time.
+const CAST_CLEAR_MISS: u32 = 4u;
 
 struct Cast {
     kind: u32,
@@ -155,8 +157,9 @@ fn nearest_point(simplex: Simplex, way: vec3f) -> NearestPoint {
 }
 
 // Casts `D + t velocity` at the origin for `t` from `begin` to `end`. `start` is the first direction, from b to a, of
-// any length. A gap of at most `near` is an impact; at `begin` a gap of more than `least` is none.
-fn cast_along(start: vec3f, velocity: vec3f, begin: f32, end: f32, near: f32, least: f32) -> Cast {
+// any length. A gap of at most `near` is an impact; at `begin` a gap of more than `least` is none. A gap of more than
+// `clear` throughout is a clear miss.
+fn cast_along(start: vec3f, velocity: vec3f, begin: f32, end: f32, near: f32, least: f32, clear: f32) -> Cast {
     let rounding = relative.rounding;
     let bound = rounding + near;
     var time = begin;
@@ -181,7 +184,9 @@ fn cast_along(start: vec3f, velocity: vec3f, begin: f32, end: f32, near: f32, le
         if ahead + rate * time > select(least * length, 0.0, parted) {
             parted = true;
             if rate >= 0.0 || ahead + rate * end > 0.0 {
-                kind = CAST_MISS;
+                // Planes that were used up at their ends did not separate the bodies clearly there.
+                let gap = ahead + min(rate * begin, rate * end);
+                kind = select(CAST_MISS, CAST_CLEAR_MISS, time == begin && gap > clear * length);
                 break;
             }
             let next = min(-ahead / rate, end);
@@ -207,7 +212,7 @@ fn cast_along(start: vec3f, velocity: vec3f, begin: f32, end: f32, near: f32, le
             break;
         }
     }
-    if kind == CAST_MISS {
+    if kind == CAST_MISS || kind == CAST_CLEAR_MISS {
         time = end;
         axis = closest;
     } else if kind == CAST_HIT {

@@ -166,7 +166,7 @@ impl Scratch {
         let distance = normal.dot(a);
         // As `face_error`.
         let lengths = a.dot(a) * ab.dot(ab) * ac.dot(ac);
-        let error = sqrt(lengths) * inverse * Vec4::splat(8.0 * ROUNDING);
+        let error = sqrt(lengths) * inverse * Vec4::splat(16.0 * ROUNDING);
         let face = |value: Vec4| Vec4::select(is_face, value, Vec4::INFINITY).to_array();
         let [x, y, z] = normal.store();
         let key = face(distance);

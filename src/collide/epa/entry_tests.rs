@@ -81,16 +81,16 @@ fn every_simplex_leads_to_the_depth() {
                 );
 
                 let start = search_result(&fast, &mut random, len, repeats, DVec3::as_vec3);
-                let found = epa_depth(&fast, &start, 0.3 * scales.tolerance, &mut scratch);
+                let found = epa_depth(&fast, &start, 0.3 * scales.thresholds.tolerance, &mut scratch);
                 let gap = (gap * exact.unit / f64::from(scales.unit)) as f32;
                 // The bounds always hold. They need not meet, but mostly do.
-                let error = scales.error + scales.tolerance;
+                let error = scales.thresholds.error + scales.thresholds.tolerance;
                 assert!(found.lower <= gap + error, "{}: {found:?}", case());
                 assert!(!(found.upper < gap - error), "{}: {found:?}", case());
                 let shown = -found.normal.dot(fast.support(found.normal));
                 let is_shown = found.normal == Vec3::ZERO || shown >= found.lower - error;
                 assert!(is_shown, "{}: the normal shows a gap of {shown:e}: {found:?}", case());
-                if found.upper - found.lower <= scales.tolerance {
+                if found.upper - found.lower <= scales.thresholds.tolerance {
                     assert!((found.lower - gap).abs() <= error, "{}: {found:?}", case());
                     settled[len] += 1;
                 }

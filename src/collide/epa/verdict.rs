@@ -21,10 +21,7 @@ pub(crate) enum Decision<V: Vector> {
     /// The depth is above [`Limits::penetrating`].
     Penetrating,
     /// The polytope is full, or rounding made it inconsistent.
-    Undecided {
-        /// The greatest lower bound of the gap that any direction gave.
-        lower: <V as Vector>::Scalar,
-    },
+    Undecided,
 }
 
 /// A face of the polytope.
@@ -51,7 +48,7 @@ pub(crate) fn epa_verdict<D: Difference, const POINTS: usize, const FACES: usize
     is_near: bool,
     limits: &Limits<<D::Vector as Vector>::Scalar>,
 ) -> Decision<D::Vector> {
-    let mut search = VerdictSearch { difference, limits, is_near, lower: Real::from_f64(-1e30) };
+    let mut search = VerdictSearch { difference, limits, is_near };
     let stop = match search.make_tetrahedron(simplex) {
         // Many pairs are decided before there is a polytope, and need no arrays.
         Ok(corners) => {
@@ -62,7 +59,7 @@ pub(crate) fn epa_verdict<D: Difference, const POINTS: usize, const FACES: usize
     match stop {
         Ok(never) => match never {},
         Err(Stop::Decided(decision)) => decision,
-        Err(Stop::Stuck) => Decision::Undecided { lower: search.lower },
+        Err(Stop::Stuck) => Decision::Undecided,
     }
 }
 
@@ -77,8 +74,6 @@ struct VerdictSearch<'a, D: Difference> {
     difference: &'a D,
     limits: &'a Limits<<D::Vector as Vector>::Scalar>,
     is_near: bool,
-    /// The greatest lower bound of the gap so far.
-    lower: <D::Vector as Vector>::Scalar,
 }
 
 struct Polytope<'s, 'a, D: Difference, const POINTS: usize, const FACES: usize> {
@@ -101,10 +96,6 @@ impl<D: Difference> VerdictSearch<'_, D> {
         let length = direction.dot(direction).sqrt();
         if -along > self.limits.separated * length {
             return Err(Stop::Decided(Decision::Separated { axis: -direction }));
-        }
-        let lower = (-along).divided_by(length);
-        if lower > self.lower {
-            self.lower = lower;
         }
         if self.is_near && along <= self.limits.touching * length {
             return Err(Stop::Decided(Decision::Touching));
@@ -196,11 +187,7 @@ impl<D: Difference> VerdictSearch<'_, D> {
             let apexes = [self.probe(normal)?, self.probe(-normal)?];
             let heights = [normal.dot(apexes[0] - p), -normal.dot(apexes[1] - p)];
             // For two bodies at the same place the origin is on the triangle: the tetrahedra on both sides show that it is deep.
-            let is_high = |at: usize| {
-                let (height, offset) = (heights[at], apexes[at] - p);
-                height > zero && height * height > flat * squared(normal) * squared(offset)
-            };
-            if is_high(0) && is_high(1) && enclosure_of_two([p, q, r], apexes) > self.limits.penetrating {
+            if enclosure_of_two([p, q, r], apexes) > self.limits.penetrating {
                 return Err(Stop::Decided(Decision::Penetrating));
             }
             let higher = usize::from(heights[1] > heights[0]);

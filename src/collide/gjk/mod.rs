@@ -3,6 +3,7 @@
 pub(crate) mod distance;
 pub(crate) mod lanes;
 pub(crate) mod pose;
+pub(crate) mod tolerance;
 pub(crate) mod vec3x4;
 pub(crate) mod vector;
 pub(crate) mod verdict;

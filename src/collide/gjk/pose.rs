@@ -1,18 +1,39 @@
 //! The Minkowski difference of a pair, in f32 and in f64.
 
-use crate::collide::scene::placed::{Placed, rotation};
+use crate::collide::scene::placed::{Placed, rotation, turn};
 use glam::{DMat3, DVec3, Mat3, Vec3};
 
 use crate::collide::gjk::distance::{Corner, Witness};
+use crate::collide::gjk::tolerance::TOUCHING_SHARE;
 use crate::collide::gjk::verdict::{Difference, Limits};
 use crate::collide::hull::Hull;
 use crate::collide::hull::support::Supports;
 use crate::collide::scene::body::Body;
 use crate::collide::scene::motion::Motion;
 
-/// Relative error of f32 support points against `S + |t|`, with `t` the distance of the centres: eight to ten
-/// roundings of half a unit in the last place each, on the way from a stored vertex to a point of the difference.
-pub(crate) const SUPPORT_ERROR: f64 = 6e-7;
+/// Bound of the error of everything that the f32 path concludes about the gap of a pair, in the unit of the arguments: the smaller and the
+/// sum of the bounding radii, and the distance of the centres.
+///
+/// ARCHITECTURE ("Bounds of the f32 paths") proves it for a first body that is at least as large as the second. It holds for each bound
+/// of the gap that a direction, a point of the simplex or a face of a polytope gives.
+#[inline(always)]
+pub(crate) fn gap_error(smaller: f32, sum: f32, distance: f32) -> f32 {
+    1.001 * ROUNDING * (19.0 * sum + 24.0 * smaller + 11.0 * distance)
+}
+
+/// Relative error of f32 lengths, and of bounds that are divided by a length.
+pub(crate) const LENGTH_ERROR: f32 = 16.0 * ROUNDING;
+
+/// Half a unit in the last place of 1.
+const ROUNDING: f32 = 1.0 / 16_777_216.0;
+
+/// A pair with the larger body first, and whether it was swapped. The smaller body's points go through a rotation more, so the bounds of
+/// [`gap_error`] are smaller that way.
+#[inline(always)]
+pub(crate) fn larger_first<'a>(a: &'a Placed, b: &'a Placed) -> ([&'a Placed; 2], bool) {
+    let is_swapped = b.radius > a.radius;
+    (if is_swapped { [b, a] } else { [a, b] }, is_swapped)
+}
 
 /// The bounding spheres of a pair, in units of the larger radius.
 #[derive(Debug, Clone, Copy)]
@@ -52,15 +73,15 @@ impl Spheres {
     /// Whether the spheres alone show a separation.
     #[inline(always)]
     pub(crate) fn are_apart(&self) -> bool {
-        // A tenth of τ and the error of both radii and the offset: 4e-7 (S + d) or 1e-6 R, and 3e-7 (S + d).
-        let reach = self.sum * 1.000_002;
+        // The touching limit is at most 3.75e-6 S. The errors of the radii and of the offset are below 1e-6 (S + d).
+        let reach = self.sum * 1.000_006;
         self.squared > reach * reach
     }
 
     /// Whether the spheres alone show that the bodies are farther apart than a margin, in world units.
     #[inline(always)]
     pub(crate) fn are_farther_than(&self, margin: f32) -> bool {
-        let reach = (self.sum + margin * self.inverse) * 1.000_002;
+        let reach = (self.sum + margin * self.inverse) * 1.000_006;
         self.squared > reach * reach
     }
 
@@ -110,12 +131,11 @@ pub(crate) struct Relative<'a> {
 }
 
 impl<'a> Relative<'a> {
-    /// The pose of `a` relative to `b`.
+    /// The pose of `a` relative to `b`, which should not be larger (see [`larger_first`]).
     #[inline(always)]
     pub(crate) fn new(supports: &'a Supports, a: &Placed, b: &Placed, spheres: &Spheres) -> Self {
         let inverse_frame = a.rotation.transpose();
-        let tolerance = (1e-5 * spheres.smaller).max(4e-6 * spheres.sum);
-        let error = SUPPORT_ERROR as f32 * (spheres.sum + spheres.squared.sqrt());
+        let thresholds = Thresholds::new(a, b, spheres);
         Self {
             supports,
             hulls: [a.hull, b.hull],
@@ -124,11 +144,7 @@ impl<'a> Relative<'a> {
             turn: inverse_frame * b.rotation,
             offset: inverse_frame * spheres.offset,
             frame: a.rotation,
-            limits: Limits {
-                separated: 0.1 * tolerance + error,
-                touching: (tolerance - error - (a.excess + b.excess) * spheres.inverse).max(0.0),
-                penetrating: 0.1 * tolerance + error,
-            },
+            limits: thresholds.limits(),
         }
     }
 
@@ -164,7 +180,51 @@ impl<'a> Relative<'a> {
     }
 }
 
-/// The lengths and tolerances that measuring needs besides the [`Relative`] pose.
+/// The gaps at which the status of a pair changes, and what f32 may be off, in the pair's unit.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Thresholds {
+    /// A lower bound of τ at distance 0.
+    pub(crate) tolerance: f32,
+    /// A pair within this certainly touches, and one beyond [`Self::most_touching`] certainly does not: the f64 threshold is between them.
+    least_touching: f32,
+    pub(crate) most_touching: f32,
+    /// Bound of the error of a gap.
+    pub(crate) error: f32,
+}
+
+impl Thresholds {
+    #[inline(always)]
+    fn new(a: &Placed, b: &Placed, spheres: &Spheres) -> Self {
+        let tolerance = (1e-5 * spheres.smaller).max(4e-6 * spheres.sum);
+        let excess = (a.excess + b.excess) * spheres.inverse;
+        let touching = TOUCHING_SHARE as f32 * tolerance;
+        Self {
+            tolerance: tolerance - excess,
+            least_touching: touching * (1.0 - 1e-5) - excess,
+            most_touching: touching * (1.0 + 1e-5) + excess,
+            error: gap_error(spheres.smaller, spheres.sum, spheres.squared.sqrt()),
+        }
+    }
+
+    /// A lower bound of a gap above this shows a separation, one of a depth a penetration.
+    #[inline(always)]
+    pub(crate) fn clear(&self) -> f32 {
+        self.most_touching + self.error
+    }
+
+    /// A gap whose bounds are within ± this is a touch.
+    #[inline(always)]
+    pub(crate) fn touching(&self) -> f32 {
+        self.least_touching - self.error
+    }
+
+    #[inline(always)]
+    fn limits(&self) -> Limits<f32> {
+        Limits { separated: self.clear(), touching: self.touching().max(0.0), penetrating: self.clear() }
+    }
+}
+
+/// The lengths that measuring needs besides the [`Relative`] pose.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Scales {
     /// The pair's unit in world units.
@@ -173,10 +233,8 @@ pub(crate) struct Scales {
     pub(crate) rounding_a: f32,
     /// Sum of the rounding radii, in the pair's unit.
     pub(crate) rounding: f32,
-    /// A lower bound of τ at distance 0, in the pair's unit.
-    pub(crate) tolerance: f32,
-    /// Bound of the rounding error of a distance, in the pair's unit.
-    pub(crate) error: f32,
+    /// Where the status changes.
+    pub(crate) thresholds: Thresholds,
     /// World position of `a`'s centre.
     pub(crate) center: DVec3,
 }
@@ -184,14 +242,11 @@ pub(crate) struct Scales {
 impl Scales {
     #[inline(always)]
     pub(crate) fn new(a: &Placed, b: &Placed, spheres: &Spheres) -> Self {
-        let tolerance = (1e-5 * spheres.smaller).max(4e-6 * spheres.sum);
         Self {
             unit: spheres.unit,
             rounding_a: a.rounding * spheres.inverse,
             rounding: (a.rounding + b.rounding) * spheres.inverse,
-            tolerance: tolerance - (a.excess + b.excess) * spheres.inverse,
-            // The error of support points, and of a length or a height computed from them.
-            error: (SUPPORT_ERROR + 2e-7) as f32 * (spheres.sum + spheres.squared.sqrt()),
+            thresholds: Thresholds::new(a, b, spheres),
             center: a.center,
         }
     }
@@ -274,8 +329,7 @@ impl<'a> Placement<'a> {
     pub(crate) fn moved(self, motion: &Motion, time: f64) -> Self {
         let spin = DVec3::from(motion.angular_velocity.map(f64::from));
         let rate = spin.length();
-        let turn =
-            if rate > 0.0 { DMat3::from_axis_angle(spin / rate, rate * time) } else { DMat3::IDENTITY };
+        let turn = if rate > 0.0 { turn(spin / rate, rate * time) } else { DMat3::IDENTITY };
         Self {
             position: self.position + DVec3::from(motion.velocity.map(f64::from)) * time,
             rotation: turn * self.rotation,

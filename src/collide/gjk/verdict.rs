@@ -235,30 +235,33 @@ fn tetrahedron<V: Vector>(simplex: &mut Simplex<V>, a: V, b: V, c: V, d: V) -> O
 #[inline(always)]
 pub(crate) fn enclosure<V: Vector>(points: &[V; 4]) -> V::Scalar {
     let zero = V::Scalar::from_f64(0.0);
-    let [p, q, r, s] = *points;
-    let mut least = face_bound(p, q, r, s);
-    for bound in [face_bound(p, r, s, q), face_bound(p, s, q, r), face_bound(q, s, r, p)] {
-        if !(bound >= least) {
-            least = bound;
-        }
+    let [p, q, mut r, mut s] = *points;
+    let volume = (q - p).cross(r - p).dot(s - p);
+    // Otherwise the tetrahedron may be inside out.
+    let error = volume_error(q - p, r - p, s - p);
+    if !(volume > error || -volume > error) {
+        return zero;
     }
+    if volume < zero {
+        std::mem::swap(&mut r, &mut s);
+    }
+    let least = least_face_bound([[p, r, q], [p, s, r], [p, q, s], [q, r, s]]);
     if least > zero { least } else { zero }
 }
 
 /// The same for two tetrahedra on either side of a triangle: a lower bound of the distance to their six outer faces. A point inside all
-/// six planes is in one of the two, even where their union is not convex.
+/// six planes is in one of the two, even where their union is not convex. The first apex is above the triangle, seen from where its corners
+/// are counter-clockwise, the second below.
 #[inline(always)]
-pub(crate) fn enclosure_of_two<V: Vector>([p, q, r]: [V; 3], apexes: [V; 2]) -> V::Scalar {
-    let mut least = face_bound(p, q, apexes[0], r);
-    for (a, b, c) in [(p, q, r), (q, r, p), (r, p, q)] {
-        for apex in apexes {
-            let bound = face_bound(a, b, apex, c);
-            if !(bound >= least) {
-                least = bound;
-            }
-        }
+pub(crate) fn enclosure_of_two<V: Vector>([p, q, r]: [V; 3], [above, below]: [V; 2]) -> V::Scalar {
+    let zero = V::Scalar::from_f64(0.0);
+    let (pq, pr) = (q - p, r - p);
+    let normal = pq.cross(pr);
+    let is_apex = |height: V::Scalar, arm: V| height > zero && height > volume_error(pq, pr, arm);
+    if !(is_apex(normal.dot(above - p), above - p) && is_apex(-normal.dot(below - p), below - p)) {
+        return zero;
     }
-    least
+    least_face_bound([[p, q, above], [q, r, above], [r, p, above], [q, p, below], [r, q, below], [p, r, below]])
 }
 
 /// The same for the four tetrahedra around an edge, each with two consecutive points of four; 0 where the points do not go around the
@@ -271,25 +274,34 @@ pub(crate) fn enclosure_around<V: Vector>([p, q]: [V; 2], around: [V; 4]) -> V::
     for at in 0..4 {
         let (r, s) = (around[at], around[(at + 1) % 4]);
         // Consecutive points are certainly less than half a turn apart.
-        let (across, offset) = (edge.cross(r - p), s - p);
-        let turn = across.dot(offset);
-        let noise = V::Scalar::from_f64(1024.0) * V::Scalar::ROUNDING * V::Scalar::ROUNDING;
-        let size = edge.dot(edge) * (r - p).dot(r - p) * offset.dot(offset);
-        if !(turn > zero && turn * turn > noise * size) {
+        let turn = edge.cross(r - p).dot(s - p);
+        if !(turn > zero && turn > volume_error(edge, r - p, s - p)) {
             return zero;
         }
-        for bound in [face_bound(p, r, s, q), face_bound(q, r, s, p)] {
-            if !(bound >= least) {
-                least = bound;
-            }
+        let bound = least_face_bound([[p, s, r], [q, r, s]]);
+        if !(bound >= least) {
+            least = bound;
         }
     }
     least
 }
 
-/// A lower bound of how far the origin is inside the plane `a b c`, on the side of `opposite`.
+/// The least of the bounds of some faces; NaN where one is.
 #[inline(always)]
-fn face_bound<V: Vector>(a: V, b: V, c: V, opposite: V) -> V::Scalar {
+fn least_face_bound<V: Vector, const N: usize>(faces: [[V; 3]; N]) -> V::Scalar {
+    let mut least = V::Scalar::from_f64(1e30);
+    for [a, b, c] in faces {
+        let bound = face_bound(a, b, c);
+        if !(bound >= least) {
+            least = bound;
+        }
+    }
+    least
+}
+
+/// A lower bound of how far the origin is below the plane `a b c`, counter-clockwise seen from above.
+#[inline(always)]
+fn face_bound<V: Vector>(a: V, b: V, c: V) -> V::Scalar {
     let zero = V::Scalar::from_f64(0.0);
     let ab = b - a;
     let ac = c - a;
@@ -298,16 +310,25 @@ fn face_bound<V: Vector>(a: V, b: V, c: V, opposite: V) -> V::Scalar {
     if !(squared > zero) {
         return zero;
     }
-    let side = normal.dot(opposite - a);
-    let height = if side > zero { -normal.dot(a) } else { normal.dot(a) };
-    (height - face_error(a, ab, ac)).divided_by(squared.sqrt())
+    (normal.dot(a) - face_error(a, ab, ac)).divided_by(squared.sqrt())
 }
 
-/// Bound of the rounding error of `(ab × ac) · a`. Each of the products has at most four roundings on its way.
+/// Bound of the error of `(ab × ac) · a` as the height of a plane, times the computed length of `ab × ac`.
+///
+/// With `u` for one rounding: the differences are off by `u` each, the cross product by another `2√2 u` and the scalar product by
+/// `4u`, together `8.9 u |a| |ab| |ac|`. The length of the product may be `4.9 u |ab| |ac|` too short, which makes a height of at most
+/// `|a|` too great by as much times `|a|`. That is less than `14 u`.
 #[inline(always)]
 pub(crate) fn face_error<V: Vector>(a: V, ab: V, ac: V) -> V::Scalar {
     let squared = a.dot(a) * ab.dot(ab) * ac.dot(ac);
-    V::Scalar::from_f64(8.0) * V::Scalar::ROUNDING * squared.sqrt()
+    V::Scalar::from_f64(16.0) * V::Scalar::ROUNDING * squared.sqrt()
+}
+
+/// Bound of the error of `(a × b) · c`, where all three are differences: that of [`face_error`] without the length, and `u` for `c`.
+#[inline(always)]
+fn volume_error<V: Vector>(a: V, b: V, c: V) -> V::Scalar {
+    let squared = a.dot(a) * b.dot(b) * c.dot(c);
+    V::Scalar::from_f64(12.0) * V::Scalar::ROUNDING * squared.sqrt()
 }
 
 /// Distance from the origin to a point that is certainly on the simplex, as its weights are clamped. For a tetrahedron, to the nearest
@@ -341,6 +362,8 @@ pub(crate) fn simplex_distance<V: Vector>(simplex: &Simplex<V>) -> V::Scalar {
 #[inline(always)]
 pub(crate) fn triangle_distance_squared<V: Vector>(a: V, b: V, c: V) -> V::Scalar {
     let zero = V::Scalar::from_f64(0.0);
+    let one = V::Scalar::from_f64(1.0);
+    let at_most_one = |weight: V::Scalar| if weight < one { weight } else { one };
     let ab = b - a;
     let ac = c - a;
     let normal = ab.cross(ac);
@@ -349,7 +372,10 @@ pub(crate) fn triangle_distance_squared<V: Vector>(a: V, b: V, c: V) -> V::Scala
     let weight_b = ac.cross(a).dot(normal);
     let weight_c = a.cross(ab).dot(normal);
     if squared > zero && weight_b > zero && weight_c > zero && weight_b + weight_c < squared {
-        let point = a + ab * weight_b.divided_by(squared) + ac * weight_c.divided_by(squared);
+        let weight_b = at_most_one(weight_b.divided_by(squared));
+        let rest = one - weight_b;
+        let weight_c = weight_c.divided_by(squared);
+        let point = a + ab * weight_b + ac * if weight_c < rest { weight_c } else { rest };
         let other = point.dot(point);
         if other < least {
             least = other;
@@ -363,7 +389,7 @@ pub(crate) fn triangle_distance_squared<V: Vector>(a: V, b: V, c: V) -> V::Scala
         } else if t >= length {
             from + edge
         } else {
-            from + edge * t.divided_by(length)
+            from + edge * at_most_one(t.divided_by(length))
         };
         let other = point.dot(point);
         if other < least {

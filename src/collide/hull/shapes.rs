@@ -137,7 +137,8 @@ impl Hull {
         let [across, along] = perpendicular((to - from) / length);
         let corner = |end: [f32; 3], radius: f32, side: u32| {
             let angle = std::f64::consts::TAU * f64::from(side) / f64::from(sides);
-            let (sin, cos) = angle.sin_cos();
+            // Not the platform's: a hull has the same vertices everywhere.
+            let (sin, cos) = libm::sincos(angle);
             let from_axis = (across * cos + along * sin) * f64::from(radius);
             (DVec3::from(end.map(f64::from)) + from_axis).as_vec3().to_array()
         };

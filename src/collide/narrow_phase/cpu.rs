@@ -107,9 +107,8 @@ impl<R: Row> Measures<R> {
                         measure(&scene.supports, input, pairs, beyond, R::WITH_DEPTH, outcomes);
                 }
                 Precision::Exact => {
-                    let body = |row: u32| &input.bodies[row as usize];
-                    for (&[a, b], outcome) in pairs.iter().zip(&mut *outcomes) {
-                        *outcome = Outcome::Measured(exact::measure(&scene.hulls, body(a), body(b)));
+                    for (&pair, outcome) in pairs.iter().zip(&mut *outcomes) {
+                        *outcome = Outcome::Measured(exact::measure(&scene.hulls, &input.bodies, pair));
                     }
                     self.settled_count += pairs.len() as u64;
                 }

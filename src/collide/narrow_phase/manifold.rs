@@ -13,7 +13,7 @@ use crate::collide::hull::Dimension;
 use crate::collide::hull::faces::FaceTable;
 use crate::collide::narrow_phase::measured::Measured;
 use crate::collide::narrow_phase::rows::{Manifold, ManifoldPoint};
-use crate::collide::narrow_phase::tolerance::tolerance;
+use crate::collide::gjk::tolerance::tolerance;
 use crate::collide::scene::body::Body;
 use crate::collide::scene::query_input::Scene;
 

@@ -9,15 +9,15 @@ use glam::{DVec3, Vec3};
 use crate::collide::epa::depth::{Scratch, epa_depth};
 use crate::collide::gjk::distance::{Goal, Nearest, StopReason, distance};
 use crate::collide::gjk::lanes::Lanes;
-use crate::collide::gjk::pose::{Relative, Scales, Spheres};
+use crate::collide::gjk::pose::{LENGTH_ERROR, Relative, Scales, Spheres, larger_first};
+use crate::collide::gjk::tolerance::{TOUCHING_SHARE, tolerance};
 use crate::collide::gjk::vec3x4::LANES;
 use crate::collide::gjk::verdict::enclosure;
 use crate::collide::hull::support::Supports;
 use crate::collide::narrow_phase::manifold;
 use crate::collide::narrow_phase::measured::{Measured, Outcome};
 use crate::collide::narrow_phase::rows::{Contact, Distance, Intersection, Manifold};
-use crate::collide::narrow_phase::status::Status;
-use crate::collide::narrow_phase::tolerance::{status_of_gap, tolerance};
+use crate::collide::narrow_phase::status::{Status, status_of_gap};
 use crate::collide::scene::body::Body;
 use crate::collide::scene::placed::Placed;
 use crate::collide::scene::query_input::{QueryInput, Scene};
@@ -119,11 +119,11 @@ fn measure_batch(
                 let nearest = lanes.take(at);
                 let (index, scales) = &searches[at];
                 let bodies = placed(pairs[*index]);
-                outcomes[*index] = match decide(bodies[0], scales, wanted, &nearest) {
+                outcomes[*index] = match decide(bodies, scales, wanted, &nearest) {
                     Some(outcome) => outcome,
                     None => {
                         refiner.count += 1;
-                        refine(supports, bodies, scales, &nearest, &mut refiner.scratch)
+                        refine(supports, bodies, scales, wanted, &nearest, &mut refiner.scratch)
                     }
                 };
             }
@@ -164,9 +164,9 @@ pub(crate) fn measure_pair(
         PairStart::Decided(outcome) => outcome,
         PairStart::Search { pair, scales, goal } => {
             let nearest = distance(&pair, pair.offset, &goal);
-            decide(a, &scales, wanted, &nearest).unwrap_or_else(|| {
+            decide([a, b], &scales, wanted, &nearest).unwrap_or_else(|| {
                 *refined_count += 1;
-                refine(supports, [a, b], &scales, &nearest, &mut Scratch::new())
+                refine(supports, [a, b], &scales, wanted, &nearest, &mut Scratch::new())
             })
         }
     }
@@ -189,18 +189,21 @@ fn start_pair<'a>(supports: &'a Supports, a: &Placed, b: &Placed, wanted: Measur
     if a.is_half_space() | b.is_half_space() {
         return PairStart::Decided(above_half_space(supports, a, b, beyond));
     }
+    let ([a, b], _) = larger_first(a, b);
     let spheres = Spheres::new(a, b);
     if spheres.are_farther_than(beyond) {
         return PairStart::Decided(Outcome::Beyond);
     }
     let pair = Relative::new(supports, a, b, &spheres);
     let scales = Scales::new(a, b, &spheres);
+    let thresholds = &scales.thresholds;
     let deep = scales.clear_overlap();
+    let past_margin = (beyond / scales.unit) * (1.0 + 2.0 * LENGTH_ERROR) + thresholds.error;
     let goal = Goal {
-        beyond: (beyond / scales.unit + scales.error).max(scales.clear_gap()) + scales.rounding,
+        beyond: past_margin.max(thresholds.clear()) + scales.rounding,
         // For two points that coincide all of these are 0, and they touch.
         within: if with_depth || deep <= 0.0 { -1.0 } else { deep },
-        slack: 0.1 * scales.tolerance,
+        slack: 0.1 * thresholds.tolerance,
         relative: 4e-7,
         iteration_limit: ITERATION_LIMIT,
     };
@@ -209,7 +212,12 @@ fn start_pair<'a>(supports: &'a Supports, a: &Placed, b: &Placed, wanted: Measur
 
 /// The outcome of a search; `None` where EPA is to go on.
 #[inline(always)]
-fn decide(a: &Placed, scales: &Scales, wanted: MeasureGoal, nearest: &Nearest<Vec3>) -> Option<Outcome> {
+fn decide(
+    bodies: [&Placed; 2],
+    scales: &Scales,
+    wanted: MeasureGoal,
+    nearest: &Nearest<Vec3>,
+) -> Option<Outcome> {
     match nearest.stop {
         StopReason::Beyond => Some(Outcome::Beyond),
         StopReason::Within => Some(PENETRATING),
@@ -222,10 +230,15 @@ fn decide(a: &Placed, scales: &Scales, wanted: MeasureGoal, nearest: &Nearest<Ve
         StopReason::Converged | StopReason::Stalled
             if nearest.upper - nearest.lower <= scales.slack(nearest.upper) =>
         {
-            let on_a = nearest.simplex.witness().on_a;
-            Some(conclude(a, scales, [nearest.lower, nearest.upper], nearest.upper, -nearest.axis, on_a))
+            let core = Core {
+                bounds: [nearest.lower, nearest.upper],
+                gap: nearest.upper,
+                normal: -nearest.axis,
+                on_a: nearest.simplex.witness().on_a,
+            };
+            Some(conclude(bodies, scales, wanted, &core))
         }
-        StopReason::Converged | StopReason::Stalled if nearest.upper > 16.0 * scales.tolerance => {
+        StopReason::Converged | StopReason::Stalled if nearest.upper > 16.0 * scales.thresholds.tolerance => {
             Some(Outcome::Open)
         }
         // An overflow: the bodies are small and very far apart.
@@ -242,9 +255,6 @@ const PENETRATING: Outcome = Outcome::Measured(Measured {
     on_a: DVec3::ZERO,
 });
 
-/// Relative error of a radius kept in f32.
-const ROUNDING_ERROR: f64 = 6e-8;
-
 /// Measures a half-space and a hull, from one support point. Heights are compared in f64, so that the half-space may be anywhere. The
 /// support point is f32, with an error far below the tolerance.
 #[inline(never)]
@@ -253,16 +263,23 @@ pub(crate) fn above_half_space(supports: &Supports, a: &Placed, b: &Placed, beyo
     let (below, above) = if ground_first { (a, b) } else { (b, a) };
     let up = below.up();
     let lowest = above.furthest(supports, -up.as_vec3()).as_dvec3();
-    let height = up.dot(above.center() - below.center()) + up.dot(lowest);
+    let apart = above.center() - below.center();
+    let height = up.dot(apart) + up.dot(lowest);
     let gap = height - above.rounding() - below.rounding();
     let radius = above.radius();
     let tolerance = tolerance(radius, radius, gap);
-    // The tolerance does not depend on the half-space's rounding, whose f32 error may exceed a small body's tolerance.
-    if ROUNDING_ERROR * below.rounding() > 0.05 * tolerance {
-        return Outcome::Open;
-    }
-    if gap > f64::from(beyond).max(1e-5 * radius) {
+    let error = PLANE_ERROR * radius
+        + UP_ERROR * apart.length()
+        + RADIUS_ERROR * below.rounding()
+        + f64::from(above.excess);
+    let touching = TOUCHING_SHARE * tolerance;
+    let margin = f64::from(beyond);
+    if gap > margin.max(touching) + error {
         return Outcome::Beyond;
+    }
+    let is_close_to = |threshold: f64| (gap - threshold).abs() <= error;
+    if is_close_to(touching) || is_close_to(-touching) || is_close_to(margin) && gap > touching {
+        return Outcome::Open;
     }
     let status = status_of_gap(gap, tolerance);
     // This is the body's point. The half-space's is below it.
@@ -271,72 +288,96 @@ pub(crate) fn above_half_space(supports: &Supports, a: &Placed, b: &Placed, beyo
     Outcome::Measured(Measured { status, gap, normal, on_a })
 }
 
+/// Bound of the error of a support point's height, against the bounding radius: 36 roundings (ARCHITECTURE, "Bounds of the f32 paths").
+pub(crate) const PLANE_ERROR: f64 = 2.2e-6;
+
+/// Bound of the error of a half-space's normal, which is the sum of two f32, and of the f64 arithmetic.
+pub(crate) const UP_ERROR: f64 = 2e-14;
+
+/// Relative error of a radius kept in f32.
+pub(crate) const RADIUS_ERROR: f64 = 6e-8;
+
 /// Runs EPA. Kept out of the hot loop, because it is large.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
 fn refine(
     supports: &Supports,
-    [a, b]: [&Placed; 2],
+    bodies: [&Placed; 2],
     scales: &Scales,
+    wanted: MeasureGoal,
     nearest: &Nearest<Vec3>,
     scratch: &mut Scratch,
 ) -> Outcome {
+    let ([a, b], _) = larger_first(bodies[0], bodies[1]);
     let pair = Relative::new(supports, a, b, &Spheres::new(a, b));
-    let found = epa_depth(&pair, nearest, 0.3 * scales.tolerance, scratch);
+    let tolerance = scales.thresholds.tolerance;
+    let found = epa_depth(&pair, nearest, 0.3 * tolerance, scratch);
     let gap = found.upper - found.lower;
     // A witness that is not at the depth along the normal belongs to another facet, or is spoiled by rounding.
     let off = found.witness.point + found.normal * found.lower;
-    let is_off = off.dot(off) > 0.25 * scales.tolerance * scales.tolerance;
+    let is_off = off.dot(off) > 0.25 * tolerance * tolerance;
     if gap.is_nan() || gap > scales.slack(found.lower) || is_off {
         return Outcome::Open;
     }
-    conclude(a, scales, [found.lower, found.upper], found.lower, found.normal, found.witness.on_a)
+    let core = Core {
+        bounds: [found.lower, found.upper],
+        gap: found.lower,
+        normal: found.normal,
+        on_a: found.witness.on_a,
+    };
+    conclude(bodies, scales, wanted, &core)
 }
 
 impl Scales {
-    /// A gap above this is certainly a separation.
-    #[inline(always)]
-    fn clear_gap(&self) -> f32 {
-        0.1 * self.tolerance + self.error
-    }
-
     /// Cores at most this far apart certainly overlap by their rounding radii.
     #[inline(always)]
-    fn clear_overlap(&self) -> f32 {
-        self.rounding - self.clear_gap()
+    pub(crate) fn clear_overlap(&self) -> f32 {
+        self.rounding - self.thresholds.clear()
     }
 
     /// How much the bounds of a distance may differ.
     #[inline(always)]
     fn slack(&self, core: f32) -> f32 {
-        self.tolerance + 4e-6 * (core - self.rounding).max(0.0) - self.error
+        self.thresholds.tolerance + 4e-6 * (core - self.rounding).max(0.0) - self.thresholds.error
     }
 }
 
-/// The outcome in world units, where the bounds of the cores' gap allow a verdict.
-#[inline(always)]
-fn conclude(
-    a: &Placed,
-    scales: &Scales,
-    [lower, upper]: [f32; 2],
-    core: f32,
+/// The measurement of a pair's cores, in the pair's unit and the frame of the first body.
+struct Core {
+    /// A lower and an upper bound of the signed gap.
+    bounds: [f32; 2],
+    gap: f32,
+    /// Unit, from the first body to the second.
     normal: Vec3,
+    /// Witness point of the first body.
     on_a: Vec3,
-) -> Outcome {
-    let least = lower - scales.rounding - scales.error;
-    let most = upper - scales.rounding + scales.error;
-    let status = if least > 0.1 * scales.tolerance {
+}
+
+/// The outcome in world units, where the bounds of the gap are clear of the thresholds of the status and of the margin.
+#[inline(always)]
+fn conclude([a, b]: [&Placed; 2], scales: &Scales, wanted: MeasureGoal, core: &Core) -> Outcome {
+    let thresholds = &scales.thresholds;
+    let [lower, upper] = core.bounds.map(|bound| bound - scales.rounding);
+    let status = if lower > thresholds.clear() {
+        // The margin is asked for separated pairs only.
+        let error = thresholds.error + LENGTH_ERROR * upper;
+        let margin = wanted.beyond / scales.unit;
+        if lower - error <= margin && upper + error >= margin && margin < f32::INFINITY {
+            return Outcome::Open;
+        }
         Status::Separated
-    } else if most < -0.1 * scales.tolerance {
+    } else if upper < -thresholds.clear() {
         Status::Penetrating
-    } else if least >= -scales.tolerance && most <= scales.tolerance {
+    } else if lower >= -thresholds.touching() && upper <= thresholds.touching() {
         Status::Touching
     } else {
         return Outcome::Open;
     };
+    let ([a, _], is_swapped) = larger_first(a, b);
     let unit = f64::from(scales.unit);
-    let on_a = scales.center + a.world_vector(on_a + normal * scales.rounding_a) * unit;
-    let normal = a.world_vector(normal).normalize();
-    Outcome::Measured(Measured { status, gap: f64::from(core - scales.rounding) * unit, normal, on_a })
+    let on_a = scales.center + a.world_vector(core.on_a + core.normal * scales.rounding_a) * unit;
+    let normal = a.world_vector(core.normal).normalize();
+    let measured = Measured { status, gap: f64::from(core.gap - scales.rounding) * unit, normal, on_a };
+    Outcome::Measured(if is_swapped { measured.swapped() } else { measured })
 }
 
 /// A row of a measuring query.

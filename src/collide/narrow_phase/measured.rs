@@ -23,6 +23,12 @@ impl Measured {
         self.on_a + self.normal * self.gap
     }
 
+    /// The measurement of the same pair in the other order.
+    #[inline(always)]
+    pub(crate) fn swapped(&self) -> Self {
+        Self { normal: -self.normal, on_a: self.on_b(), ..*self }
+    }
+
     /// Whether a query with a margin lists the pair. Pairs that touch are always listed.
     #[inline(always)]
     pub(crate) fn is_within(&self, margin: f64) -> bool {

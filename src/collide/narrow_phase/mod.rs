@@ -12,6 +12,5 @@ pub(crate) mod settle;
 pub(crate) mod status;
 #[cfg(test)]
 pub(crate) mod test_pairs;
-pub(crate) mod tolerance;
 pub(crate) mod trace;
 pub(crate) mod verdict;

@@ -107,7 +107,7 @@ pub(crate) fn finish(
     let settle_begin = Instant::now();
     let settled = map(&rows.open, |&index| {
         let row = rows.rows[index];
-        exact::settle(&scene.hulls, &input.bodies[row.a as usize], &input.bodies[row.b as usize])
+        exact::settle(&scene.hulls, &input.bodies, [row.a, row.b])
     });
     for (&index, settled) in rows.open.iter().zip(&settled) {
         rows.rows[index].status = settled.status;
@@ -142,10 +142,10 @@ pub(crate) fn finish_measures<R: Row>(
     let settle_begin = Instant::now();
     let given = matches!(input.pairs, OwnedPairs::Given(_));
     let settled = map(&found.open, |&index| {
-        let [a, b] = found.rows[index].pair();
-        let measured = exact::measure(&scene.hulls, &input.bodies[a as usize], &input.bodies[b as usize]);
+        let pair = found.rows[index].pair();
+        let measured = exact::measure(&scene.hulls, &input.bodies, pair);
         (given || measured.is_within(request.margin))
-            .then(|| R::of(scene, &input.bodies, [a, b], &measured, request.margin))
+            .then(|| R::of(scene, &input.bodies, pair, &measured, request.margin))
     });
     let mut left_out = false;
     for (&index, settled) in found.open.iter().zip(&settled) {

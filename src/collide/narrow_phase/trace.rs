@@ -3,7 +3,7 @@
 use glam::DVec3;
 
 use crate::collide::gjk::pose::ExactRelative;
-use crate::collide::narrow_phase::exact::{exact_limits, trace_exact};
+use crate::collide::narrow_phase::exact::{exact_limits, search, settle};
 use crate::collide::narrow_phase::status::Status;
 use crate::collide::scene::body::Body;
 use crate::collide::scene::query_input::Scene;
@@ -33,16 +33,17 @@ pub struct TraceStep {
     pub closest: [f64; 3],
 }
 
-/// Traces one pair of checked bodies.
-pub(crate) fn trace(scene: &Scene, a: &Body, b: &Body) -> Trace {
-    let pair = ExactRelative::new(&scene.hulls, a, b);
+/// Traces a pair of body ids. Both bodies must have been checked.
+pub(crate) fn trace(scene: &Scene, bodies: &[Body], [a, b]: [u32; 2]) -> Trace {
+    let pair = ExactRelative::new(&scene.hulls, &bodies[a as usize], &bodies[b as usize]);
     let mut steps = Vec::new();
     let world = |point: DVec3| (point * pair.unit).to_array();
-    let settled = trace_exact(&pair, &exact_limits(&pair), |simplex, closest| {
+    search(&pair, pair.offset, &exact_limits(&pair), |simplex, closest| {
         steps.push(TraceStep {
             simplex: simplex.points[..simplex.len].iter().map(|&p| world(p)).collect(),
             closest: world(closest),
         });
     });
+    let settled = settle(&scene.hulls, bodies, [a, b]);
     Trace { steps, status: settled.status, axis: settled.axis }
 }

@@ -2,7 +2,7 @@
 
 use crate::collide::epa::verdict::{Decision, epa_verdict};
 use crate::collide::gjk::distance::{Goal, StopReason, distance};
-use crate::collide::gjk::pose::{Relative, Scales, Spheres};
+use crate::collide::gjk::pose::{Relative, Scales, Spheres, larger_first};
 use crate::collide::gjk::verdict::{Outcome as GjkOutcome, enclosure, gjk, simplex_distance};
 use crate::collide::hull::support::Supports;
 use crate::collide::narrow_phase::measure::{ITERATION_LIMIT, measure_pair};
@@ -67,10 +67,12 @@ pub(crate) fn find_verdicts(
 
 #[inline(always)]
 fn fast_verdict(supports: &Supports, a: &Placed, b: &Placed, with_axes: bool) -> Verdict {
-    let separated = |axis| Verdict { status: Some(Status::Separated), refined: false, axis };
     if !(a.is_plain() & b.is_plain()) {
         return rounded_verdict(supports, a, b);
     }
+    let ([a, b], is_swapped) = larger_first(a, b);
+    let decided = |status| Verdict { status: Some(status), refined: false, axis: [0.0; 3] };
+    let separated = |axis: [f32; 3]| Verdict { axis: turned(axis, is_swapped), ..decided(Status::Separated) };
     let spheres = Spheres::new(a, b);
     if spheres.are_apart() {
         return separated(if with_axes { spheres.axis() } else { [0.0; 3] });
@@ -78,17 +80,22 @@ fn fast_verdict(supports: &Supports, a: &Placed, b: &Placed, with_axes: bool) ->
     let pair = Relative::new(supports, a, b, &spheres);
     match gjk(&pair, pair.offset, &pair.limits, |_, _| ()) {
         GjkOutcome::Separated { axis } => separated(if with_axes { pair.world_axis(axis) } else { [0.0; 3] }),
-        GjkOutcome::Penetrating => {
-            Verdict { status: Some(Status::Penetrating), refined: false, axis: [0.0; 3] }
-        }
+        GjkOutcome::Penetrating => decided(Status::Penetrating),
         GjkOutcome::Near { simplex, is_shallow } => {
             let is_near = simplex_distance(&simplex) <= pair.limits.touching;
             if is_near && is_shallow {
-                return Verdict { status: Some(Status::Touching), refined: false, axis: [0.0; 3] };
+                return decided(Status::Touching);
             }
-            refine(&pair, &simplex, is_near)
+            let verdict = refine(&pair, &simplex, is_near);
+            Verdict { axis: turned(verdict.axis, is_swapped), ..verdict }
         }
     }
+}
+
+/// The axis of a pair in the other order.
+#[inline(always)]
+fn turned(axis: [f32; 3], is_swapped: bool) -> [f32; 3] {
+    if is_swapped { axis.map(|x| -x) } else { axis }
 }
 
 /// The verdict where a body is rounded or a half-space: by the distance of the cores.
@@ -96,23 +103,25 @@ fn fast_verdict(supports: &Supports, a: &Placed, b: &Placed, with_axes: bool) ->
 fn rounded_verdict(supports: &Supports, a: &Placed, b: &Placed) -> Verdict {
     let decided = |status, axis| Verdict { status: Some(status), refined: false, axis };
     if !(a.is_half_space() | b.is_half_space()) {
+        let ([a, b], is_swapped) = larger_first(a, b);
         let spheres = Spheres::new(a, b);
         if spheres.are_apart() {
-            return decided(Status::Separated, spheres.axis());
+            return decided(Status::Separated, turned(spheres.axis(), is_swapped));
         }
         let pair = Relative::new(supports, a, b, &spheres);
         let scales = Scales::new(a, b, &spheres);
-        let sure = 0.1 * scales.tolerance + scales.error;
         let goal = Goal {
-            beyond: scales.rounding + sure,
-            within: scales.rounding - sure,
-            slack: 0.1 * scales.tolerance,
+            beyond: scales.rounding + scales.thresholds.clear(),
+            within: scales.clear_overlap(),
+            slack: 0.1 * scales.thresholds.tolerance,
             relative: 0.0,
             iteration_limit: ITERATION_LIMIT,
         };
         let nearest = distance(&pair, pair.offset, &goal);
         match nearest.stop {
-            StopReason::Beyond => return decided(Status::Separated, pair.world_axis(nearest.axis)),
+            StopReason::Beyond => {
+                return decided(Status::Separated, turned(pair.world_axis(nearest.axis), is_swapped));
+            }
             StopReason::Within => return decided(Status::Penetrating, [0.0; 3]),
             StopReason::Inside
                 if goal.within > 0.0
@@ -151,7 +160,7 @@ fn refine(
     is_near: bool,
 ) -> Verdict {
     let decided = |status| Verdict { status: Some(status), refined: true, axis: [0.0; 3] };
-    // A tenth less, for the rounding of the boxes.
+    // A tenth less, for the rounding of the boxes, which may be twice as large as the hulls.
     if is_near && simplex.len > 2 && pair.box_height() <= 0.9 * pair.limits.touching {
         return decided(Status::Touching);
     }

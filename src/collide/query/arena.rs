@@ -435,7 +435,7 @@ impl Arena {
     pub fn trace(&self, a: &Body, b: &Body) -> Result<Trace> {
         a.pack(0, &self.scene.supports)?;
         b.pack(1, &self.scene.supports)?;
-        Ok(trace(&self.scene, a, b))
+        Ok(trace(&self.scene, &[*a, *b], [0, 1]))
     }
 }
 

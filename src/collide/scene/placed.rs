@@ -139,3 +139,17 @@ pub(crate) fn rotation(xyzw: [f32; 4]) -> DMat3 {
         DVec3::new(x * tz + w * ty, y * tz - w * tx, 1.0 - (x * tx + y * ty)),
     )
 }
+
+/// The rotation by an angle in radians about a unit axis (Rodrigues), with the sine and cosine of the crate `libm`: those of the platform
+/// differ from one to the next.
+pub(crate) fn turn(axis: DVec3, angle: f64) -> DMat3 {
+    let (sin, cos) = libm::sincos(angle);
+    let DVec3 { x, y, z } = axis;
+    let rest = axis * (1.0 - cos);
+    let side = axis * sin;
+    DMat3::from_cols(
+        DVec3::new(x * rest.x + cos, x * rest.y + side.z, x * rest.z - side.y),
+        DVec3::new(y * rest.x - side.z, y * rest.y + cos, y * rest.z + side.x),
+        DVec3::new(z * rest.x + side.y, z * rest.y - side.x, z * rest.z + cos),
+    )
+}

@@ -24,6 +24,8 @@ pub(crate) struct CastLimits<R> {
     pub(crate) near: R,
     /// A gap above this at the start shows that the bodies do not touch there.
     pub(crate) parted: R,
+    /// A gap above this throughout is a clear miss.
+    pub(crate) clear: R,
 }
 
 /// The result of a cast.
@@ -32,8 +34,9 @@ pub(crate) enum Cast<V: Vector> {
     /// At `time` the gap is at most [`CastLimits::near`], and until then planes separate the bodies. The last plane has the normal `axis`,
     /// from `b` to `a`, of any length.
     Hit { time: V::Scalar, axis: V },
-    /// Planes separate the bodies up to the end.
-    Miss,
+    /// Planes separate the bodies up to the end. `is_clear` where one plane does so by more than [`CastLimits::clear`]. The last plane has
+    /// the normal `axis`.
+    Miss { is_clear: bool, axis: V },
     /// No direction tried separates the bodies at the start by more than [`CastLimits::parted`].
     Start,
     /// Planes separate the bodies until `time`, the last one with the normal `axis`. Then rounding or the limit of directions stopped the
@@ -74,12 +77,12 @@ pub(crate) fn cast<D: Difference>(
         let least = if parted { zero } else { limits.parted * length };
         if ahead + rate * time > least {
             parted = true;
-            if rate >= zero {
-                return Cast::Miss;
-            }
             let next = (-ahead).divided_by(rate);
-            if next > end {
-                return Cast::Miss;
+            if rate >= zero || next > end {
+                // Planes that were used up at their ends did not separate the bodies clearly there.
+                let least = if rate >= zero { ahead } else { ahead + rate * end };
+                let is_clear = !(time > zero) && least > limits.clear * length;
+                return Cast::Miss { is_clear, axis: closest };
             }
             if next > time {
                 time = next;

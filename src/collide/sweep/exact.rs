@@ -17,11 +17,15 @@ use crate::collide::gjk::verdict::Difference;
 use crate::collide::hull::{Dimension, Hull};
 use crate::collide::scene::body::Body;
 use crate::collide::scene::motion::Motion;
-use crate::collide::scene::placed::rotation;
+use crate::collide::gjk::tolerance::touching_limit;
+use crate::collide::scene::placed::{rotation, turn};
 use crate::collide::sweep::cast::{Cast, CastLimits, cast};
 
 /// Relative error of f64 support points against the sum of the bounding radii and the distance of the centres.
 const SUPPORT_ERROR: f64 = 4e-15;
+
+/// Bound of the error of a gap at the start, against the sum of the bounding radii and the distance of the centres.
+const START_ERROR: f64 = 1e-9;
 
 /// One body of a pair, in the pair's unit.
 #[derive(Debug, Clone)]
@@ -77,7 +81,7 @@ impl SweptBody {
     /// The rotation since time 0.
     fn turn(&self, time: f64) -> DMat3 {
         let rate = self.spin.length();
-        if rate > 0.0 { DMat3::from_axis_angle(self.spin / rate, rate * time) } else { DMat3::IDENTITY }
+        if rate > 0.0 { turn(self.spin / rate, rate * time) } else { DMat3::IDENTITY }
     }
 
     fn furthest(&self, direction: DVec3) -> DVec3 {
@@ -183,6 +187,11 @@ impl ExactPair {
         }
     }
 
+    /// The distance of the centres at the start.
+    fn distance(&self) -> f64 {
+        (self.offset + (self.a.arm - self.b.arm)).length()
+    }
+
     fn dispatch_all(&self) -> bool {
         self.a.spin != DVec3::ZERO || self.b.spin != DVec3::ZERO
     }
@@ -193,8 +202,9 @@ impl ExactPair {
         CastLimits {
             rounding: self.a.rounding + self.b.rounding,
             near: if exact { 5e-10 * self.sum } else { 0.5 * tolerance },
-            // Whether bodies touch at the start does not depend on `exact`.
-            parted: 0.3 * tolerance,
+            // Bodies that may touch at the start are measured there: see `status_of_gap`.
+            parted: touching_limit(self.smaller, self.sum) + START_ERROR * (self.sum + self.distance()),
+            clear: 0.0,
         }
     }
 
@@ -217,8 +227,8 @@ impl ExactPair {
         } else {
             (self.offset + (self.a.arm - self.b.arm), self.sum)
         };
-        // Slightly larger balls, so that bodies that touch at the start to within a tenth of the tolerance are found.
-        let Some([begin, end]) = meeting(offset, self.velocity, reach * 1.000_002, duration) else {
+        // Slightly larger balls, so that bodies that touch at the start are found.
+        let Some([begin, end]) = meeting(offset, self.velocity, reach * 1.000_006, duration) else {
             return Impact::Miss;
         };
         let error = SUPPORT_ERROR * (self.sum + self.a.arm.length() + self.b.arm.length());
@@ -232,7 +242,7 @@ impl ExactPair {
         let speed = self.velocity.length();
         if !(speed > 0.0) {
             return match cast(&at, start, DVec3::ZERO, 0.0, &limits) {
-                Cast::Miss => Impact::Miss,
+                Cast::Miss { .. } => Impact::Miss,
                 Cast::Start | Cast::Hit { .. } | Cast::Stalled { .. } => Impact::Start,
             };
         }
@@ -245,7 +255,7 @@ impl ExactPair {
             Cast::Hit { time, axis } => {
                 Impact::Hit { time: (begin + time / speed).min(duration), normal: -axis.normalize_or_zero() }
             }
-            Cast::Miss => Impact::Miss,
+            Cast::Miss { .. } => Impact::Miss,
             Cast::Start if !begun => Impact::Start,
             Cast::Start => self.advance(begin, end, duration, &limits, None),
             Cast::Stalled { time, axis } => {

@@ -5,7 +5,9 @@
 
 use glam::{DVec3, Vec3};
 
-use crate::collide::gjk::pose::{Relative, SUPPORT_ERROR, Spheres};
+use crate::collide::gjk::pose::{Relative, Spheres, gap_error, larger_first};
+use crate::collide::gjk::tolerance::TOUCHING_SHARE;
+use crate::collide::gjk::verdict::{Difference, Limits, Outcome, gjk, simplex_distance};
 use crate::collide::hull::support::Supports;
 use crate::collide::scene::placed::Placed;
 use crate::collide::sweep::cast::{Cast, CastLimits, cast};
@@ -23,14 +25,20 @@ pub(crate) enum FastOutcome {
     Open,
 }
 
-/// Error of moved f32 support points, relative to the sum of the bounding radii: that of the points, which are within twice that sum of
-/// the origin, and some roundings of the path, which is at most as long.
-pub(crate) const CAST_ERROR: f64 = 2.0 * SUPPORT_ERROR + 6e-7;
+/// Error of moving a point of `D` along the path, relative to the reach of both bodies: the path's direction is off by less than 8
+/// roundings, and the path is at most twice as long as the reach; moving a point adds less than 8.
+pub(crate) const PATH_ERROR: f32 = 24.0 / 16_777_216.0;
+
+/// A hit is certain where the bodies overlap clearly once one has moved this share of the smaller radius further.
+const DEEPER: f64 = 0.02;
 
 /// Sweeps a pair without half-spaces; `velocity` is that of `a` minus that of `b`, at the hulls' origins.
 ///
 /// `spin` bounds how far rotation moves points away from where translation would take them. If bodies thickened by it do not meet, the
 /// pair is a miss. Pairs that may touch at the start are reported as such. Other pairs that rotate are left open.
+///
+/// A hit or a miss is decided only where the sweep in f64 must say the same: a hit where the bodies certainly overlap at a later time, a
+/// miss where they stay apart by more than the gap that f64 takes for an impact.
 #[inline(always)]
 pub(crate) fn sweep(
     supports: &Supports,
@@ -40,10 +48,12 @@ pub(crate) fn sweep(
     duration: f64,
     spin: f64,
 ) -> FastOutcome {
+    let ([a, b], is_swapped) = larger_first(a, b);
+    let velocity = if is_swapped { -velocity } else { velocity };
     let offset = a.center() - b.center();
     let sum = a.radius() + b.radius();
-    // Slightly larger spheres, so that bodies that touch at the start to within a tenth of the tolerance are found.
-    let Some([begin, end]) = meeting(offset, velocity, (sum + spin) * 1.000_002, duration) else {
+    // Slightly larger spheres, so that bodies that touch at the start are found.
+    let Some([begin, end]) = meeting(offset, velocity, (sum + spin) * 1.000_006, duration) else {
         return FastOutcome::Decided(Swept::MISS);
     };
     let speed = velocity.length();
@@ -51,27 +61,75 @@ pub(crate) fn sweep(
     let pair = Relative::new(supports, a, b, &spheres);
     let inverse = f64::from(spheres.inverse);
     let rounding = ((a.rounding() + b.rounding() + spin) * inverse) as f32;
-    let smaller = a.radius().min(b.radius()) * inverse;
-    let scaled = sum * inverse;
+    let smaller = (a.radius().min(b.radius()) * inverse) as f32;
+    let scaled = (sum * inverse) as f32;
+    let reach = ((sum + spin) * inverse) as f32;
+    let excess = (a.excess + b.excess) * spheres.inverse;
     let tolerance = (1e-5 * smaller).max(4e-6 * scaled);
-    let reach = (sum + spin) * inverse;
-    let error = CAST_ERROR * reach + f64::from(a.excess + b.excess) * inverse;
+    let error = gap_error(smaller, scaled, reach) + PATH_ERROR * reach + excess;
     let near = tolerance - error;
     if !(near > 0.1 * tolerance) {
         return FastOutcome::Open;
     }
-    let parted = if begin > 0.0 { 0.0 } else { 0.1 * tolerance + CAST_ERROR * reach };
-    let limits = CastLimits { rounding, near: near as f32, parted: parted as f32 };
+    let touching = tolerance * (TOUCHING_SHARE * (1.0 + 1e-5)) as f32;
+    let limits = CastLimits {
+        rounding,
+        near,
+        parted: if begin > 0.0 { 0.0 } else { touching + error },
+        // More than the sweep in f64 takes for an impact.
+        clear: touching + error,
+    };
     let direction = if speed > 0.0 { pair.local((velocity / speed).as_vec3()) } else { Vec3::ZERO };
-    let way = (end - begin) * speed * inverse;
-    match cast(&pair, pair.offset, direction, way as f32, &limits) {
+    let way = ((end - begin) * speed * inverse) as f32;
+    match cast(&pair, pair.offset, direction, way, &limits) {
         Cast::Hit { .. } if spin > 0.0 => FastOutcome::Open,
         Cast::Hit { time, axis } => {
+            let rate = -f64::from(axis.dot(direction) / axis.length());
+            let later = (f64::from(time) + DEEPER * f64::from(smaller) / rate).min(f64::from(way)) as f32;
+            let moved = Moved { pair: &pair, by: direction * later };
+            if !(rate > 0.0 && overlaps(&moved, pair.offset, rounding, limits.clear)) {
+                return FastOutcome::Open;
+            }
             let time = begin + f64::from(time) / (speed * inverse);
-            FastOutcome::Decided(Swept::hit(time.min(duration), Vec3::from(pair.world_axis(axis)).as_dvec3()))
+            let normal = Vec3::from(pair.world_axis(axis)).as_dvec3();
+            let normal = if is_swapped { -normal } else { normal };
+            FastOutcome::Decided(Swept::hit(time.min(duration), normal))
         }
-        Cast::Miss => FastOutcome::Decided(Swept::MISS),
+        Cast::Miss { is_clear: true, .. } => FastOutcome::Decided(Swept::MISS),
+        Cast::Miss { axis, .. } => {
+            let wider = CastLimits { rounding: rounding + limits.clear, parted: 0.0, ..limits };
+            match cast(&pair, axis, direction, way, &wider) {
+                Cast::Miss { .. } => FastOutcome::Decided(Swept::MISS),
+                _ => FastOutcome::Open,
+            }
+        }
         Cast::Start if begin == 0.0 => FastOutcome::TouchesAtStart,
         Cast::Start | Cast::Stalled { .. } => FastOutcome::Open,
+    }
+}
+
+/// The difference of a pair whose first body has moved.
+struct Moved<'a> {
+    pair: &'a Relative<'a>,
+    by: Vec3,
+}
+
+impl Difference for Moved<'_> {
+    type Vector = Vec3;
+
+    #[inline(always)]
+    fn support(&self, direction: Vec3) -> Vec3 {
+        self.pair.support(direction) + self.by
+    }
+}
+
+/// Whether bodies with these rounding radii certainly overlap by more than `clear`.
+fn overlaps(moved: &Moved<'_>, start: Vec3, rounding: f32, clear: f32) -> bool {
+    let within = rounding - clear;
+    let limits = Limits { separated: rounding + clear, touching: within.max(0.0), penetrating: (-within).max(0.0) };
+    match gjk(moved, start + moved.by, &limits, |_, _| ()) {
+        Outcome::Penetrating => true,
+        Outcome::Near { simplex, .. } => simplex_distance(&simplex) < within,
+        Outcome::Separated { .. } => false,
     }
 }

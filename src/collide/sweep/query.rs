@@ -276,7 +276,7 @@ impl SweepQuery<'_> {
             let placed = &self.input.placed[body as usize];
             [position, DVec3::splat((placed.center() - position).length() + placed.radius())]
         });
-        meeting(pa - pb, velocity, (ra.x + rb.x) * 1.000_002, self.duration).is_none()
+        meeting(pa - pb, velocity, (ra.x + rb.x) * 1.000_006, self.duration).is_none()
     }
 
     /// Upper bound of how far rotation moves a point of a body away from where translation alone would take it: the chord of the angle.
@@ -301,8 +301,7 @@ impl SweepQuery<'_> {
         match normal {
             Some(normal) if swept.is_start() => Swept::touching(normal),
             None if swept.is_start() => {
-                let [body_a, body_b] = [a, b].map(|body| &self.input.bodies[body as usize]);
-                let measured = exact::measure(&self.scene.hulls, body_a, body_b);
+                let measured = exact::measure(&self.scene.hulls, &self.input.bodies, [a, b]);
                 if measured.status.is_hit() {
                     Swept::touching(measured.normal)
                 } else {
@@ -313,7 +312,12 @@ impl SweepQuery<'_> {
         }
     }
 
+    /// The lower body id goes first: whether a grazing pair meets may depend on the order.
     fn settle_from(&self, a: u32, b: u32, axis: Option<DVec3>) -> Swept {
+        if a > b {
+            let swept = self.settle_from(b, a, axis.map(|axis| -axis));
+            return Swept { normal: -swept.normal, ..swept };
+        }
         let bodies = [a, b].map(|body| &self.input.bodies[body as usize]);
         let motions = [self.motion(a), self.motion(b)];
         let hulls = bodies.map(|body| &self.scene.hulls[body.hull as usize]);
@@ -337,8 +341,7 @@ impl SweepQuery<'_> {
                 Outcome::Measured(measured) => *measured,
                 Outcome::Open | Outcome::Beyond => {
                     part.settled_count += 1;
-                    let [body_a, body_b] = [a, b].map(|body| &self.input.bodies[body as usize]);
-                    exact::measure(&self.scene.hulls, body_a, body_b)
+                    exact::measure(&self.scene.hulls, &self.input.bodies, [a, b])
                 }
             };
             if measured.status.is_hit() {

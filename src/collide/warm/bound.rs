@@ -2,9 +2,10 @@
 
 use glam::Vec3;
 
-use crate::collide::gjk::pose::{Relative, SUPPORT_ERROR, Spheres};
+use crate::collide::gjk::pose::{Lengths, Relative, Spheres, gap_error, larger_first};
 use crate::collide::gjk::verdict::{Difference, Outcome, Simplex, enclosure, gjk, reduce};
 use crate::collide::hull::support::Supports;
+use crate::collide::narrow_phase::measure::{PLANE_ERROR, RADIUS_ERROR, UP_ERROR};
 use crate::collide::scene::placed::Placed;
 
 /// Most directions that are tried.
@@ -53,11 +54,13 @@ pub(crate) fn gap_bound(
     if a.is_half_space() | b.is_half_space() {
         return above_ground(supports, a, b).filter(|found| found.gap > goal.least);
     }
+    let ([a, b], is_swapped) = larger_first(a, b);
+    let sign = if is_swapped { -1.0 } else { 1.0 };
+    let turned = |axis: [f32; 3]| axis.map(|x| sign * x);
     let spheres = Spheres::new(a, b);
     let lengths = spheres.lengths();
     let unit = f64::from(lengths.unit);
-    let error = (1e-5 * lengths.smaller).max(4e-6 * (lengths.sum + lengths.distance))
-        + SUPPORT_ERROR as f32 * (lengths.sum + lengths.distance);
+    let error = error_of(&lengths, lengths.distance);
     let rounding = a.rounding() + b.rounding();
     let remaining_gap = |gap: f32, less: f64| (f64::from(gap - error) * unit - less) * SHRINKING;
     // The axis in world coordinates is off by 4e-7, which counts for both bodies.
@@ -67,14 +70,14 @@ pub(crate) fn gap_bound(
     let mut best = None;
     if by_spheres > goal.least && by_spheres.is_finite() {
         let along = shown(lengths.distance - lengths.sum, 0.0);
-        best = Some(Bound { gap: by_spheres, axis: spheres.axis(), along });
+        best = Some(Bound { gap: by_spheres, axis: turned(spheres.axis()), along });
         if by_spheres >= goal.enough {
             return best;
         }
     }
     let pair = Relative::new(supports, a, b, &spheres);
     let is_known = axis != [0.0; 3];
-    let mut closest = if is_known { pair.local(-Vec3::from(axis)) } else { pair.offset };
+    let mut closest = if is_known { pair.local(-Vec3::from(turned(axis))) } else { pair.offset };
     let mut squared = closest.length_squared();
     if !(squared > 0.0 && squared.is_finite()) {
         return best;
@@ -85,7 +88,7 @@ pub(crate) fn gap_bound(
         let along = closest.dot(newest) / squared.sqrt();
         let gap = remaining_gap(along, rounding);
         if gap > best.map_or(goal.least, |best| best.gap) {
-            best = Some(Bound { gap, axis: pair.world_axis(closest), along: shown(along, rounding) });
+            best = Some(Bound { gap, axis: turned(pair.world_axis(closest)), along: shown(along, rounding) });
             if gap >= goal.enough || (is_known && attempt == 0 && gap >= goal.enough_on_known_axis) {
                 break;
             }
@@ -109,6 +112,13 @@ pub(crate) fn gap_bound(
     best
 }
 
+/// The largest tolerance of a pair up to a distance, and the error of a bound of its gap; in the pair's unit.
+#[inline(always)]
+fn error_of(lengths: &Lengths, distance: f32) -> f32 {
+    let &Lengths { smaller, sum, .. } = lengths;
+    (1e-5 * smaller).max(4e-6 * (sum + distance)) + gap_error(smaller, sum, lengths.distance)
+}
+
 /// The bound of a body above a half-space, along the half-space's normal.
 #[inline(never)]
 fn above_ground(supports: &Supports, a: &Placed, b: &Placed) -> Option<Bound> {
@@ -118,10 +128,14 @@ fn above_ground(supports: &Supports, a: &Placed, b: &Placed) -> Option<Bound> {
     }
     let up = ground.up();
     let radius = body.radius();
-    let height = up.dot(body.center() - ground.center());
+    let apart = body.center() - ground.center();
+    let height = up.dot(apart);
     let lowest = up.dot(body.furthest(supports, -up.as_vec3()).as_dvec3());
     let gap = height + lowest - body.rounding() - ground.rounding();
-    let error = (1e-5 * radius).max(4e-6 * (radius + height.abs())) + SUPPORT_ERROR * (radius + height.abs());
+    let error = (1e-5 * radius).max(4e-6 * (radius + height.abs()))
+        + PLANE_ERROR * radius
+        + UP_ERROR * apart.length()
+        + RADIUS_ERROR * ground.rounding();
     let sign = if a.is_half_space() { 1.0 } else { -1.0 };
     // A half-space is unbounded along any other axis, even one that is off by one unit in the last place.
     let (axis, along) = ((up * sign).as_vec3().to_array(), f64::NEG_INFINITY);
@@ -135,10 +149,10 @@ pub(crate) fn depth_bound(supports: &Supports, a: &Placed, b: &Placed) -> Option
     if a.is_half_space() | b.is_half_space() {
         return None;
     }
+    let ([a, b], _) = larger_first(a, b);
     let spheres = Spheres::new(a, b);
     let lengths = spheres.lengths();
-    let error = (1e-5 * lengths.smaller).max(4e-6 * lengths.sum)
-        + SUPPORT_ERROR as f32 * (lengths.sum + lengths.distance);
+    let error = error_of(&lengths, 0.0);
     let pair = Relative::new(supports, a, b, &spheres);
     let mut last = None;
     let outcome = gjk(&pair, pair.offset, &pair.limits, |simplex, _| last = Some(*simplex));

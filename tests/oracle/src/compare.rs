@@ -1,8 +1,8 @@
-//! Compares verdicts with the truth and with each other, by the rule of the tolerance band.
+//! Compares verdicts with the truth and with each other.
 //!
-//! The rule, for a pair with true signed gap g and tolerance τ: for |g| > τ the verdict is penetrating if g < 0 and separated if
-//! g > 0. For |g| ≤ τ/10 it is touching. In between any verdict is allowed, and differences are counted and listed. The
-//! thresholds allow for the truth's error of 1e-9 S.
+//! The rule, for a pair with true signed gap g and tolerance τ: the verdict is touching if |g| ≤ ¾ τ, else penetrating if g < 0 and
+//! separated if g > 0. Where the truth's own error of 1e-9 S reaches across a threshold, the verdicts on both sides of it pass. Two results
+//! of the same pair must be equal always.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -47,12 +47,10 @@ impl fmt::Display for Finding {
 pub struct Report {
     /// The number of compared pairs.
     pub checked_count: usize,
-    /// The number of pairs within their tolerance, |gap| ≤ τ. In a comparison of two results, only differing pairs count.
-    pub band_count: usize,
+    /// The number of pairs so close to a threshold that the truth allows either verdict.
+    pub close_count: usize,
     /// The violations of the rule.
     pub failures: Vec<Finding>,
-    /// Differences within the band, which the rule allows.
-    pub in_band: Vec<Finding>,
 }
 
 impl Report {
@@ -83,14 +81,8 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} pairs, {} in the band, {} differ there, {} wrong",
-            self.checked_count,
-            self.band_count,
-            self.in_band.len(),
-            self.failures.len()
-        )
+        let (close, wrong) = (self.close_count, self.failures.len());
+        write!(f, "{} pairs, {close} on a threshold, {wrong} wrong", self.checked_count)
     }
 }
 
@@ -99,35 +91,32 @@ fn sign_of(truth: &Truth) -> Verdict {
     if truth.gap > 0.0 { Verdict::Separated } else { Verdict::Penetrating }
 }
 
-fn slack(truth: &Truth) -> f64 {
-    1e-9 * truth.radius_sum
-}
+/// The share of τ up to which a pair touches.
+const TOUCHING_SHARE: f64 = 0.75;
 
-fn within_band(truth: &Truth) -> bool {
-    truth.exact && truth.gap.abs() <= truth.tau + slack(truth)
+/// Whether the truth's error reaches across a threshold.
+fn is_close(truth: &Truth) -> bool {
+    truth.exact && (truth.gap.abs() - TOUCHING_SHARE * truth.tau).abs() <= 1e-9 * truth.radius_sum
 }
 
 /// If a verdict breaks the rule: the expected verdict and the reason.
 pub(crate) fn violation(verdict: Verdict, truth: &Truth) -> Option<(Verdict, &'static str)> {
-    let size = truth.gap.abs();
-    if !truth.exact || size > truth.tau + slack(truth) {
-        let expected = sign_of(truth);
-        return match verdict {
-            v if v == expected => None,
-            Verdict::Touching => Some((expected, "touching beyond the tolerance")),
-            _ => Some((expected, "the wrong verdict beyond the tolerance")),
-        };
+    let touches = truth.exact && truth.gap.abs() <= TOUCHING_SHARE * truth.tau;
+    let expected = if touches { Verdict::Touching } else { sign_of(truth) };
+    if verdict == expected || is_close(truth) && (verdict == Verdict::Touching || verdict == sign_of(truth)) {
+        return None;
     }
-    if size <= 0.1 * truth.tau - slack(truth) && verdict != Verdict::Touching {
-        return Some((Verdict::Touching, "not touching within a tenth of the tolerance"));
-    }
-    None
+    Some((
+        expected,
+        match (expected, verdict) {
+            (Verdict::Touching, _) => "not touching within ¾ of the tolerance",
+            (_, Verdict::Touching) => "touching beyond ¾ of the tolerance",
+            _ => "the wrong verdict",
+        },
+    ))
 }
 
 /// Compares the verdicts of given pairs with the truth. All are in the pairs' order.
-///
-/// In the band between τ/10 and τ, a verdict that is neither touching nor that of the gap's sign is listed as an in-band
-/// difference.
 ///
 /// # Panics
 /// If the three differ in length.
@@ -143,19 +132,17 @@ pub fn against_truth(pairs: &[[u32; 2]], verdicts: &[Verdict], truths: &[Truth])
             verdicts: [verdict, expected],
             reason,
         };
-        report.band_count += usize::from(within_band(truth));
+        report.close_count += usize::from(is_close(truth));
         if let Some((expected, reason)) = violation(verdict, truth) {
             report.failures.push(finding(expected, reason));
-        } else if verdict != Verdict::Touching && verdict != sign_of(truth) {
-            report.in_band.push(finding(sign_of(truth), "the other sign within the tolerance"));
         }
     }
     report
 }
 
-/// Compares two engines' verdicts of given pairs, in the pairs' order. They may differ only within the band.
+/// Compares two engines' verdicts of given pairs, in the pairs' order. They must be equal.
 ///
-/// `truth_of(k)` is called for differing pairs only, so [`band_count`](Report::band_count) counts these.
+/// `truth_of(k)` is called for differing pairs only.
 ///
 /// # Panics
 /// If the three differ in length.
@@ -177,13 +164,8 @@ pub fn between(
 }
 
 fn differ(report: &mut Report, pair: [u32; 2], verdicts: [Verdict; 2], truth: &Truth) {
-    let finding = |reason| Finding { pair, gap: truth.gap, tau: truth.tau, verdicts, reason };
-    if within_band(truth) {
-        report.band_count += 1;
-        report.in_band.push(finding("they differ within the tolerance"));
-    } else {
-        report.failures.push(finding("they differ beyond the tolerance"));
-    }
+    let reason = "they differ";
+    report.failures.push(Finding { pair, gap: truth.gap, tau: truth.tau, verdicts, reason });
 }
 
 /// A pair that was reported as touching or penetrating.
@@ -240,10 +222,9 @@ pub fn hits_against_truth(hits: &[Hit], pairs: &[[u32; 2]], truths: &[Truth]) ->
     report
 }
 
-/// Compares two engines' hits of a query of all bodies. They may differ only within the band.
+/// Compares two engines' hits of a query of all bodies. They must be equal.
 ///
-/// Each list must be sorted by pair, a < b, each pair once, none separated. `truth_of(a, b)` is called for differing pairs only,
-/// so [`band_count`](Report::band_count) counts these.
+/// Each list must be sorted by pair, a < b, each pair once, none separated. `truth_of(a, b)` is called for differing pairs only.
 pub fn between_hits(left: &[Hit], right: &[Hit], truth_of: impl Fn(u32, u32) -> Truth) -> Report {
     let mut report = Report::default();
     let (left, right) = (by_pair(left, &mut report), by_pair(right, &mut report));
@@ -320,13 +301,16 @@ mod tests {
         for (gap, passes) in [
             (-1.0, [false, false, true]),
             (-1.1 * TAU, [false, false, true]),
-            (-0.9 * TAU, [true, true, true]),
-            (-0.2 * TAU, [true, true, true]),
-            (-0.05 * TAU, [false, true, false]),
+            (-0.76 * TAU, [false, false, true]),
+            // The truth is known to 2e-9 here, 2e-4 of τ.
+            (-0.7501 * TAU, [false, true, true]),
+            (-0.7499 * TAU, [false, true, true]),
+            (-0.74 * TAU, [false, true, false]),
             (0.0, [false, true, false]),
-            (0.05 * TAU, [false, true, false]),
-            (0.2 * TAU, [true, true, true]),
-            (0.9 * TAU, [true, true, true]),
+            (0.74 * TAU, [false, true, false]),
+            (0.7499 * TAU, [true, true, false]),
+            (0.7501 * TAU, [true, true, false]),
+            (0.76 * TAU, [true, false, false]),
             (1.1 * TAU, [true, false, false]),
             (1.0, [true, false, false]),
         ] {
@@ -337,11 +321,9 @@ mod tests {
     }
 
     #[test]
-    fn the_other_sign_in_the_band_is_listed() {
-        let report = one(Penetrating, 0.5 * TAU);
-        assert_eq!((report.band_count, report.in_band.len(), report.failures.len()), (1, 1, 0));
-        assert_eq!(one(Separated, 0.5 * TAU).in_band.len(), 0);
-        assert_eq!(one(Touching, -0.5 * TAU).in_band.len(), 0);
+    fn pairs_on_a_threshold_are_counted() {
+        assert_eq!(one(Touching, 0.75 * TAU).close_count, 1);
+        assert_eq!(one(Touching, 0.5 * TAU).close_count, 0);
     }
 
     #[test]
@@ -372,15 +354,16 @@ mod tests {
     }
 
     #[test]
-    fn engines_may_differ_only_in_the_band() {
+    fn engines_must_not_differ() {
         let pairs = [[0, 1], [0, 2]];
-        let report = between(&pairs, &[Separated, Touching], &[Separated, Touching], |_| unreachable!());
-        assert_eq!((report.checked_count, report.in_band.len()), (2, 0));
-        let report = between(&pairs, &[Separated, Touching], &[Separated, Separated], |_| truth(0.5 * TAU));
-        assert_eq!((report.in_band.len(), report.failures.len()), (1, 0));
-        let report = between(&pairs, &[Separated, Touching], &[Separated, Separated], |_| truth(2.0 * TAU));
-        assert_eq!((report.in_band.len(), report.failures.len()), (0, 1));
-        assert!(report.passed().is_err());
+        let same = between(&pairs, &[Separated, Touching], &[Separated, Touching], |_| unreachable!());
+        assert_eq!((same.checked_count, same.failures.len()), (2, 0));
+        for gap in [0.5 * TAU, 0.75 * TAU, 2.0 * TAU] {
+            let report =
+                between(&pairs, &[Separated, Touching], &[Separated, Separated], |_| truth(gap));
+            assert_eq!(report.failures.len(), 1);
+            assert!(report.passed().unwrap_err().contains("(0, 2)"));
+        }
     }
 
     #[test]
@@ -401,15 +384,14 @@ mod tests {
     }
 
     #[test]
-    fn hit_lists_of_two_engines_may_differ_only_in_the_band() {
+    fn hit_lists_of_two_engines_must_not_differ() {
         let left = [([0, 1], Penetrating), ([1, 2], Touching)];
         assert!(between_hits(&left, &left, |_, _| unreachable!()).passed().is_ok());
         let near = between_hits(&left, &left[..1], |a, b| {
             assert_eq!((a, b), (1, 2));
             truth(0.5 * TAU)
         });
-        assert_eq!((near.in_band.len(), near.failures.len()), (1, 0));
-        assert!(between_hits(&left, &left[..1], |_, _| truth(-0.5)).passed().is_err());
+        assert_eq!(near.failures.len(), 1);
         let flipped = [([0, 1], Touching), left[1]];
         assert!(between_hits(&left, &flipped, |_, _| truth(-0.5)).passed().is_err());
         let swapped = [left[1], left[0]];
