@@ -28,6 +28,9 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
     if options.selects("pairs") {
         pairs(options, report)?;
     }
+    if options.selects("regimes") {
+        crate::regimes::regimes(options, report)?;
+    }
     if options.selects("distances") {
         measures::against_peer(measures::Query::Distances, options, report)?;
     }

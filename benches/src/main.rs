@@ -20,6 +20,7 @@ mod options;
 mod path;
 mod peer;
 mod plain;
+mod regimes;
 mod report;
 mod room;
 #[allow(dead_code, reason = "tests use the rest")]

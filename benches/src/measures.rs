@@ -33,7 +33,7 @@ impl Query {
     }
 
     /// hullfield's signed gaps (distances are 0 where bodies overlap), and the number of pairs settled in f64.
-    fn gaps(self, arena: &Arena, bodies: &[Body], pairs: &[[u32; 2]]) -> Result<(Vec<f64>, u64), String> {
+    pub(crate) fn gaps(self, arena: &Arena, bodies: &[Body], pairs: &[[u32; 2]]) -> Result<(Vec<f64>, u64), String> {
         let pairs = Pairs::Given(pairs);
         match self {
             Self::Distances => {
@@ -56,7 +56,7 @@ impl Query {
     }
 
     /// Runs the query and drops its rows, for timing.
-    fn run(self, arena: &Arena, bodies: &[Body], pairs: &[[u32; 2]]) -> Result<(), String> {
+    pub(crate) fn run(self, arena: &Arena, bodies: &[Body], pairs: &[[u32; 2]]) -> Result<(), String> {
         let pairs = Pairs::Given(pairs);
         match self {
             Self::Distances => arena
@@ -74,7 +74,7 @@ impl Query {
         }
     }
 
-    fn peer_gaps(self, peer: &Peer, pairs: &[[u32; 2]], gaps: &mut Vec<f32>) -> Result<(), String> {
+    pub(crate) fn peer_gaps(self, peer: &Peer, pairs: &[[u32; 2]], gaps: &mut Vec<f32>) -> Result<(), String> {
         match self {
             Self::Distances => peer.distances(pairs, gaps),
             Self::Contacts => peer.contacts(pairs, gaps),
@@ -82,7 +82,7 @@ impl Query {
     }
 
     /// Checks all parts of the answers for `pairs` against the oracle.
-    fn check(self, arena: &Arena, scene: &Scene, bodies: &[Body], pairs: &[[u32; 2]]) -> Result<(), String> {
+    pub(crate) fn check(self, arena: &Arena, scene: &Scene, bodies: &[Body], pairs: &[[u32; 2]]) -> Result<(), String> {
         let truths = whole_truths(&scene.shapes, &scene.bodies, pairs);
         let judge =
             Judge { shapes: &scene.shapes, bodies: &scene.bodies, precision: measure::Precision::Fast };
@@ -215,7 +215,7 @@ fn threads(
 
 /// Counts the gaps that differ from the peer's by more than τ, and the peer's wrong ones among them. Ours that are wrong go into the
 /// report.
-fn compare(query: Query, scene: &Scene, ours: &[f64], theirs: &[f32], report: &mut Report) -> (u64, u64) {
+pub(crate) fn compare(query: Query, scene: &Scene, ours: &[f64], theirs: &[f32], report: &mut Report) -> (u64, u64) {
     let (mut differ, mut wrong) = (0, 0);
     for (k, (&mine, &other)) in ours.iter().zip(theirs).enumerate() {
         let other = f64::from(other);

@@ -21,6 +21,9 @@ pub(crate) struct Options {
     /// Small scenes and few repetitions, to check that everything runs.
     #[arg(long)]
     pub(crate) quick: bool,
+    /// All combinations in the parts that run only some of them: the regimes of pairs.
+    #[arg(long)]
+    pub(crate) full: bool,
     /// Runs only the parts whose names begin with NAME. `flow --only huge` solves a field of 16384², which takes 1.5 GiB and is
     /// not run otherwise.
     #[arg(long, value_name = "NAME")]

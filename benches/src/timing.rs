@@ -36,8 +36,13 @@ impl Samples {
 
     /// The median of the ratios of neighbouring repetitions. A slow phase of the machine cancels out.
     pub(crate) fn ratio(&self, other: &Self) -> f64 {
+        self.ratio_quantile(other, 0.5)
+    }
+
+    /// A quantile of those ratios.
+    pub(crate) fn ratio_quantile(&self, other: &Self, at: f64) -> f64 {
         let ratios: Vec<f64> = self.ms.iter().zip(&other.ms).map(|(a, b)| a / b).collect();
-        quantile(&ratios, 0.5)
+        quantile(&ratios, at)
     }
 }
 
@@ -103,6 +108,7 @@ mod tests {
         assert_eq!(a.best(), 1.0);
         let b = Samples { ms: vec![8.0, 2.0, 100.0, 4.0, 6.0] };
         assert_eq!(a.ratio(&b), 0.5);
+        assert_eq!(a.ratio_quantile(&b, 1.0), 1.0);
         assert_eq!(Samples { ms: vec![1.0, 2.0] }.median(), 1.5);
         assert!(Samples::default().median().is_nan());
     }
