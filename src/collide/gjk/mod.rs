@@ -7,3 +7,4 @@ pub(crate) mod tolerance;
 pub(crate) mod vec3x4;
 pub(crate) mod vector;
 pub(crate) mod verdict;
+pub(crate) mod verdict_lanes;

@@ -180,6 +180,12 @@ impl<'a> Relative<'a> {
     }
 }
 
+/// Turns a direction from `b` to `a`, in `a`'s frame, into a unit vector from `a` to `b` in the world.
+#[inline(always)]
+pub(crate) fn world_axis(a: &Placed, axis: Vec3) -> [f32; 3] {
+    (a.rotation * -axis).normalize_or_zero().to_array()
+}
+
 /// The gaps at which the status of a pair changes, and what f32 may be off, in the pair's unit.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Thresholds {

@@ -235,18 +235,14 @@ fn tetrahedron<V: Vector>(simplex: &mut Simplex<V>, a: V, b: V, c: V, d: V) -> O
 #[inline(always)]
 pub(crate) fn enclosure<V: Vector>(points: &[V; 4]) -> V::Scalar {
     let zero = V::Scalar::from_f64(0.0);
-    let [p, q, mut r, mut s] = *points;
+    let [p, q, r, s] = *points;
     let volume = (q - p).cross(r - p).dot(s - p);
-    // Otherwise the tetrahedron may be inside out.
     let error = volume_error(q - p, r - p, s - p);
-    if !(volume > error || -volume > error) {
-        return zero;
-    }
-    if volume < zero {
-        std::mem::swap(&mut r, &mut s);
-    }
+    let (r, s) = if volume < zero { (s, r) } else { (r, s) };
     let least = least_face_bound([[p, r, q], [p, s, r], [p, q, s], [q, r, s]]);
-    if least > zero { least } else { zero }
+    // Otherwise the tetrahedron may be inside out.
+    let is_sure = (volume > error) | (-volume > error);
+    if is_sure & (least > zero) { least } else { zero }
 }
 
 /// The same for two tetrahedra on either side of a triangle: a lower bound of the distance to their six outer faces. A point inside all

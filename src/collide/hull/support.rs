@@ -230,32 +230,50 @@ impl Supports {
 /// The vertex of some blocks furthest along `direction`; of equal ones, any, but always the same.
 #[inline(always)]
 fn furthest(blocks: &[VertexBlock], direction: Vec3) -> Vec3 {
-    let mut most = [f32::NEG_INFINITY; 8];
+    let Some((first, rest)) = blocks.split_first() else { return Vec3::ZERO };
+    let mut most = first.along(direction);
+    if rest.is_empty() {
+        return first.vertex(lane_of_greatest(&most));
+    }
     let mut which = [0_u32; 8];
-    for (index, block) in (0..).zip(blocks) {
-        let mut along = [0.0_f32; 8];
-        for lane in 0..8 {
-            along[lane] =
-                block.x[lane] * direction.x + block.y[lane] * direction.y + block.z[lane] * direction.z;
-        }
+    for (index, block) in (1..).zip(rest) {
+        let along = block.along(direction);
         for lane in 0..8 {
             let better = along[lane] > most[lane];
             most[lane] = if better { along[lane] } else { most[lane] };
             which[lane] = if better { index } else { which[lane] };
         }
     }
-    pick(blocks, &most, &which)
+    let lane = lane_of_greatest(&most);
+    blocks[which[lane] as usize].vertex(lane)
 }
 
-/// The furthest of the vertices that are furthest in their lanes.
+impl VertexBlock {
+    /// The products of the vertices and a direction.
+    #[inline(always)]
+    fn along(&self, direction: Vec3) -> [f32; 8] {
+        let mut along = [0.0_f32; 8];
+        for lane in 0..8 {
+            along[lane] =
+                self.x[lane] * direction.x + self.y[lane] * direction.y + self.z[lane] * direction.z;
+        }
+        along
+    }
+
+    #[inline(always)]
+    fn vertex(&self, lane: usize) -> Vec3 {
+        Vec3::new(self.x[lane], self.y[lane], self.z[lane])
+    }
+}
+
+/// The first lane with the greatest number.
 #[inline(always)]
-fn pick(blocks: &[VertexBlock], &[a, b, c, d, e, f, g, h]: &[f32; 8], which: &[u32; 8]) -> Vec3 {
+fn lane_of_greatest(&[a, b, c, d, e, f, g, h]: &[f32; 8]) -> usize {
     let (low, high) = (Vec4::new(a, b, c, d), Vec4::new(e, f, g, h));
     let greatest = Vec4::splat(low.max(high).max_element());
     // A NaN direction has no furthest vertex, so any is returned.
     let lane = (low.cmpeq(greatest).bitmask() | high.cmpeq(greatest).bitmask() << 4).trailing_zeros() % 8;
-    let (block, lane) = (&blocks[which[lane as usize] as usize], lane as usize);
-    Vec3::new(block.x[lane], block.y[lane], block.z[lane])
+    lane as usize
 }
 
 /// Cell of the direction cube that a direction falls in: `(face · side + row) · side + column`, faces +x −x +y −y +z

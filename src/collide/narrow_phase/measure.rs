@@ -61,7 +61,7 @@ struct Refiner {
 }
 
 /// Pairs that are sorted together.
-const BATCH: usize = 1024;
+pub(crate) const BATCH: usize = 1024;
 
 /// Sizes of hulls that the sort distinguishes, in vertex blocks.
 const SIZES: usize = 8;
@@ -71,7 +71,7 @@ const CLASSES: usize = SIZES * SIZES;
 
 /// The indices of at most [`BATCH`] pairs, sorted by how many vertices are scanned: the ends of equally long loops are predicted.
 #[inline(always)]
-fn by_size(supports: &Supports, placed: &[Placed], pairs: &[[u32; 2]]) -> [u16; BATCH] {
+pub(crate) fn by_size(supports: &Supports, placed: &[Placed], pairs: &[[u32; 2]]) -> [u16; BATCH] {
     let mut classes = [0_u8; BATCH];
     let mut ends = [0_u16; CLASSES];
     for (class, &[a, b]) in classes.iter_mut().zip(pairs) {

@@ -1,11 +1,14 @@
 //! Verdicts of the CPU engine in f32: GJK, then EPA near the surface. Pairs that both leave open go to the exact path.
 
+use glam::Vec3;
+
 use crate::collide::epa::verdict::{Decision, epa_verdict};
 use crate::collide::gjk::distance::{Goal, StopReason, distance};
-use crate::collide::gjk::pose::{Relative, Scales, Spheres, larger_first};
-use crate::collide::gjk::verdict::{Outcome as GjkOutcome, enclosure, gjk, simplex_distance};
+use crate::collide::gjk::pose::{Relative, Scales, Spheres, larger_first, world_axis};
+use crate::collide::gjk::verdict::{Simplex, enclosure, simplex_distance};
+use crate::collide::gjk::verdict_lanes::{Enclosed, End, LANES, Tetrahedra, VerdictLanes};
 use crate::collide::hull::support::Supports;
-use crate::collide::narrow_phase::measure::{ITERATION_LIMIT, measure_pair};
+use crate::collide::narrow_phase::measure::{BATCH, ITERATION_LIMIT, by_size, measure_pair};
 use crate::collide::narrow_phase::measured::Outcome;
 use crate::collide::narrow_phase::rows::Intersection;
 use crate::collide::narrow_phase::status::Status;
@@ -45,6 +48,9 @@ pub(crate) struct Unsettled {
     pub(crate) refined_count: u64,
 }
 
+/// Groups of lanes that are stepped in turn, so that the arithmetic of one fills the latency of another.
+const GROUPS: usize = 2;
+
 /// Writes the row of each pair, in order; axes of separated pairs only with `with_axes`.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
 pub(crate) fn find_verdicts(
@@ -55,41 +61,126 @@ pub(crate) fn find_verdicts(
     rows: &mut [Intersection],
     unsettled: &mut Unsettled,
 ) {
-    for (index, (&[a, b], row)) in pairs.iter().zip(rows).enumerate() {
-        let verdict = fast_verdict(supports, &placed[a as usize], &placed[b as usize], with_axes);
-        unsettled.refined_count += u64::from(verdict.refined);
-        if verdict.status.is_none() {
-            unsettled.open.push(index);
-        }
-        *row = verdict.row(a, b);
+    let mut groups = [const { VerdictLanes::new() }; GROUPS];
+    for (at, (pairs, rows)) in pairs.chunks(BATCH).zip(rows.chunks_mut(BATCH)).enumerate() {
+        let begin = unsettled.open.len();
+        find_in_batch(supports, placed, pairs, with_axes, &mut groups, rows, unsettled);
+        let open = &mut unsettled.open[begin..];
+        open.iter_mut().for_each(|index| *index += at * BATCH);
+        open.sort_unstable();
     }
 }
 
 #[inline(always)]
-fn fast_verdict(supports: &Supports, a: &Placed, b: &Placed, with_axes: bool) -> Verdict {
-    if !(a.is_plain() & b.is_plain()) {
-        return rounded_verdict(supports, a, b);
-    }
-    let ([a, b], is_swapped) = larger_first(a, b);
-    let decided = |status| Verdict { status: Some(status), refined: false, axis: [0.0; 3] };
-    let separated = |axis: [f32; 3]| Verdict { axis: turned(axis, is_swapped), ..decided(Status::Separated) };
-    let spheres = Spheres::new(a, b);
-    if spheres.are_apart() {
-        return separated(if with_axes { spheres.axis() } else { [0.0; 3] });
-    }
-    let pair = Relative::new(supports, a, b, &spheres);
-    match gjk(&pair, pair.offset, &pair.limits, |_, _| ()) {
-        GjkOutcome::Separated { axis } => separated(if with_axes { pair.world_axis(axis) } else { [0.0; 3] }),
-        GjkOutcome::Penetrating => decided(Status::Penetrating),
-        GjkOutcome::Near { simplex, is_shallow } => {
-            let is_near = simplex_distance(&simplex) <= pair.limits.touching;
-            if is_near && is_shallow {
-                return decided(Status::Touching);
+fn find_in_batch(
+    supports: &Supports,
+    all: &[Placed],
+    pairs: &[[u32; 2]],
+    with_axes: bool,
+    groups: &mut [VerdictLanes; GROUPS],
+    rows: &mut [Intersection],
+    unsettled: &mut Unsettled,
+) {
+    let order = by_size(supports, all, pairs);
+    let mut order = order[..pairs.len()].iter().map(|&index| usize::from(index));
+    let mut searches = [[0; LANES]; GROUPS];
+    let mut write = |index: usize, verdict: Verdict| {
+        let [a, b] = pairs[index];
+        unsettled.refined_count += u64::from(verdict.refined);
+        if verdict.status.is_none() {
+            unsettled.open.push(index);
+        }
+        rows[index] = verdict.row(a, b);
+    };
+    let mut tetrahedra = Tetrahedra::new();
+    let bodies = |index: usize| pairs[index].map(|body| &all[body as usize]);
+    let enclosed = |found: Enclosed| {
+        let verdict = if found.is_deep {
+            decided(Status::Penetrating, [0.0; 3])
+        } else {
+            refine(supports, bodies(found.pair), &found.simplex, found.is_shallow)
+        };
+        (found.pair, verdict)
+    };
+    loop {
+        let mut is_busy = false;
+        for (lanes, searches) in groups.iter_mut().zip(&mut searches) {
+            let mut ended = if lanes.is_active() { lanes.step(supports) } else { 0 };
+            while ended != 0 {
+                let at = ended.trailing_zeros() as usize;
+                ended &= ended - 1;
+                let index = searches[at];
+                match lanes.take(at) {
+                    End::Separated { axis } => {
+                        let axis = if with_axes {
+                            let [a, b] = bodies(index);
+                            let ([larger, _], is_swapped) = larger_first(a, b);
+                            turned(world_axis(larger, axis), is_swapped)
+                        } else {
+                            [0.0; 3]
+                        };
+                        write(index, decided(Status::Separated, axis));
+                    }
+                    End::Inside { points, is_shallow, penetrating } => {
+                        tetrahedra.push(index, &points, is_shallow, penetrating);
+                        if tetrahedra.is_full() {
+                            tetrahedra.drain(|found| {
+                                let (index, verdict) = enclosed(found);
+                                write(index, verdict);
+                            });
+                        }
+                    }
+                    End::Near { simplex, is_shallow } => {
+                        write(index, refine(supports, bodies(index), &simplex, is_shallow));
+                    }
+                }
             }
-            let verdict = refine(&pair, &simplex, is_near);
-            Verdict { axis: turned(verdict.axis, is_swapped), ..verdict }
+            while let Some(at) = lanes.free() {
+                let Some(index) = order.next() else { break };
+                let [a, b] = bodies(index);
+                match start_pair(supports, a, b, with_axes) {
+                    PairStart::Decided(verdict) => write(index, verdict),
+                    PairStart::Search(pair) => {
+                        lanes.start(supports, at, &pair);
+                        searches[at] = index;
+                    }
+                }
+            }
+            is_busy |= lanes.is_active();
+        }
+        if !is_busy {
+            break;
         }
     }
+    tetrahedra.drain(|found| {
+        let (index, verdict) = enclosed(found);
+        write(index, verdict);
+    });
+}
+
+/// A pair before its search.
+enum PairStart<'a> {
+    /// It needs no search.
+    Decided(Verdict),
+    Search(Relative<'a>),
+}
+
+fn decided(status: Status, axis: [f32; 3]) -> Verdict {
+    Verdict { status: Some(status), refined: false, axis }
+}
+
+#[inline(always)]
+fn start_pair<'a>(supports: &'a Supports, a: &Placed, b: &Placed, with_axes: bool) -> PairStart<'a> {
+    if !(a.is_plain() & b.is_plain()) {
+        return PairStart::Decided(rounded_verdict(supports, a, b));
+    }
+    let ([a, b], is_swapped) = larger_first(a, b);
+    let spheres = Spheres::new(a, b);
+    if spheres.are_apart() {
+        let axis = if with_axes { turned(spheres.axis(), is_swapped) } else { [0.0; 3] };
+        return PairStart::Decided(decided(Status::Separated, axis));
+    }
+    PairStart::Search(Relative::new(supports, a, b, &spheres))
 }
 
 /// The axis of a pair in the other order.
@@ -101,7 +192,6 @@ fn turned(axis: [f32; 3], is_swapped: bool) -> [f32; 3] {
 /// The verdict where a body is rounded or a half-space: by the distance of the cores.
 #[inline(never)]
 fn rounded_verdict(supports: &Supports, a: &Placed, b: &Placed) -> Verdict {
-    let decided = |status, axis| Verdict { status: Some(status), refined: false, axis };
     if !(a.is_half_space() | b.is_half_space()) {
         let ([a, b], is_swapped) = larger_first(a, b);
         let spheres = Spheres::new(a, b);
@@ -152,13 +242,20 @@ fn rounded_verdict(supports: &Supports, a: &Placed, b: &Placed) -> Verdict {
     }
 }
 
-/// Runs EPA. Kept out of the hot loop, because its arrays are large and few pairs need it.
+/// Decides a pair near the surface, mostly by EPA. Kept out of the hot loop, because its arrays are large and few pairs need it.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
 fn refine(
-    pair: &Relative<'_>,
-    simplex: &crate::collide::gjk::verdict::Simplex<glam::Vec3>,
-    is_near: bool,
+    supports: &Supports,
+    [a, b]: [&Placed; 2],
+    simplex: &Simplex<Vec3>,
+    is_shallow: bool,
 ) -> Verdict {
+    let ([a, b], is_swapped) = larger_first(a, b);
+    let pair = &Relative::new(supports, a, b, &Spheres::new(a, b));
+    let is_near = simplex_distance(simplex) <= pair.limits.touching;
+    if is_near && is_shallow {
+        return Verdict { status: Some(Status::Touching), refined: false, axis: [0.0; 3] };
+    }
     let decided = |status| Verdict { status: Some(status), refined: true, axis: [0.0; 3] };
     // A tenth less, for the rounding of the boxes, which may be twice as large as the hulls.
     if is_near && simplex.len > 2 && pair.box_height() <= 0.9 * pair.limits.touching {
@@ -166,10 +263,11 @@ fn refine(
     }
     match epa_verdict::<_, POLYTOPE_POINTS, POLYTOPE_FACES>(pair, simplex, is_near, &pair.limits) {
         Decision::Separated { axis } => {
-            Verdict { status: Some(Status::Separated), refined: true, axis: pair.world_axis(axis) }
+            let axis = turned(pair.world_axis(axis), is_swapped);
+            Verdict { axis, ..decided(Status::Separated) }
         }
         Decision::Touching => decided(Status::Touching),
         Decision::Penetrating => decided(Status::Penetrating),
-        Decision::Undecided { .. } => Verdict { status: None, refined: true, axis: [0.0; 3] },
+        Decision::Undecided => Verdict { status: None, refined: true, axis: [0.0; 3] },
     }
 }
