@@ -159,19 +159,28 @@ impl Body {
     pub(crate) fn radius(&self, row: usize, supports: &Supports) -> Result<f32> {
         match supports.records.get(self.hull as usize) {
             Some(record) => {
-                let [x, y, z] = self.scale;
-                let radius =
-                    if x == y && y == z { x * record.radius } else { supports.radius(self.hull, self.scale) };
-                let radius = radius + self.rounding(record) as f32;
-                let good = is_placed(self.position)
-                    & is_turned(self.rotation)
-                    & is_scaled(self.scale)
-                    & self.is_padded()
-                    & self.fits(record, radius);
-                if good { Ok(radius) } else { Err(self.error(row, record)) }
+                let radius = self.core_radius(record, supports) + self.rounding(record) as f32;
+                if self.is_good(record, radius) { Ok(radius) } else { Err(self.error(row, record)) }
             }
             None => Err(self.unknown_hull(row, supports.records.len())),
         }
+    }
+
+    /// Its bounding radius without the rounding, unchecked.
+    #[inline(always)]
+    pub(crate) fn core_radius(&self, record: &HullRecord, supports: &Supports) -> f32 {
+        let [x, y, z] = self.scale;
+        if x == y && y == z { x * record.radius } else { supports.radius(self.hull, self.scale) }
+    }
+
+    /// Whether every number of a body with this bounding radius is good.
+    #[inline(always)]
+    pub(crate) fn is_good(&self, record: &HullRecord, radius: f32) -> bool {
+        is_placed(self.position)
+            & is_turned(self.rotation)
+            & is_scaled(self.scale)
+            & self.is_padded()
+            & self.fits(record, radius)
     }
 
     /// Checks every number of a body whose hull is not in an arena.
@@ -211,7 +220,8 @@ impl Body {
     #[inline(always)]
     fn fits(&self, record: &HullRecord, radius: f32) -> bool {
         let ([x, y, z], [mx, my, mz]) = (self.scale, record.mean);
-        (RADII.contains(&radius) || (radius == 0.0 && record.radius == 0.0 && record.rounding == 0.0))
+        ((radius >= *RADII.start()) & (radius <= *RADII.end())
+            | (radius == 0.0) & (record.radius == 0.0) & (record.rounding == 0.0))
             & inside(mx * x)
             & inside(my * y)
             & inside(mz * z)

@@ -1,6 +1,6 @@
 //! A body as the CPU engine's narrow phase reads it.
 
-use glam::{DMat3, DVec3, Mat3, Vec3};
+use glam::{BVec3, DMat3, DVec3, Mat3, Vec3};
 
 use crate::collide::hull::record::HullRecord;
 use crate::collide::hull::support::Supports;
@@ -79,27 +79,23 @@ impl Placed {
     ///
     /// In f64 from the body as stored: for a hull far from its own origin, a small error of the rotation moves the centre far.
     #[inline(always)]
-    pub(crate) fn new(body: &Body, radius: f32, supports: &Supports) -> Self {
-        let record = &supports.records[body.hull as usize];
+    pub(crate) fn new(body: &Body, radius: f32, record: &HullRecord) -> Self {
         let Center { position, rotation, excess } = center(body, record);
         let scale = DVec3::from(body.scale.map(f64::from));
         let rounding_radius = body.rounding(record) as f32;
         let half_space = record.half_space != 0;
         let turn = rotation.as_mat3();
-        let stretch = if half_space {
-            rotation.y_axis - turn.y_axis.as_dvec3()
-        } else {
-            scale * f64::from(record.radius)
-        };
+        let remainder = (rotation.y_axis - turn.y_axis.as_dvec3()).as_vec3();
+        let stretch = (scale * f64::from(record.radius)).as_vec3();
         Self {
             center: position,
             rotation: turn,
-            stretch: stretch.as_vec3(),
+            stretch: Vec3::select(BVec3::splat(half_space), remainder, stretch),
             radius,
             excess,
             rounding: rounding_radius,
             hull: body.hull,
-            plain: rounding_radius == 0.0 && !half_space,
+            plain: (rounding_radius == 0.0) & !half_space,
             half_space,
         }
     }

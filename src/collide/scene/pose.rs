@@ -34,7 +34,8 @@ pub(crate) fn squared_length(rotation: [f32; 4]) -> f64 {
 
 #[inline(always)]
 pub(crate) fn is_turned(rotation: [f32; 4]) -> bool {
-    LENGTHS_SQUARED.contains(&squared_length(rotation))
+    let squared = squared_length(rotation);
+    (squared >= *LENGTHS_SQUARED.start()) & (squared <= *LENGTHS_SQUARED.end())
 }
 
 #[inline(always)]

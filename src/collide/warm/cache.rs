@@ -214,7 +214,8 @@ impl Cache {
 fn place(bodies: &[Body], rows: &[u32], supports: &Supports) -> Vec<Result<Placed>> {
     let place = |&row: &u32| {
         let body = &bodies[row as usize];
-        Ok(Placed::new(body, body.radius(row as usize, supports)?, supports))
+        let radius = body.radius(row as usize, supports)?;
+        Ok(Placed::new(body, radius, &supports.records[body.hull as usize]))
     };
     rows.iter().map(place).collect()
 }
