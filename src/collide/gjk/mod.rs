@@ -2,6 +2,7 @@
 
 pub(crate) mod distance;
 pub(crate) mod lanes;
+pub(crate) mod pair_lanes;
 pub(crate) mod pose;
 pub(crate) mod tolerance;
 pub(crate) mod vec3x4;

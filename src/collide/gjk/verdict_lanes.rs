@@ -1,28 +1,18 @@
 //! Eight verdicts side by side: [`gjk`](crate::collide::gjk::verdict::gjk) in f32, with one pair in each lane.
 //!
 //! A search takes few directions, and each ends in decisions that no branch predictor can learn. Here none of them is a branch: all
-//! edges and faces of the simplex at the newest corner are tried, and the nearest is selected. The work on eight simplices is one loop
-//! over the lanes, written so that the compiler makes vector instructions of it, as wide as the machine has them. A lane whose search
-//! has ended takes the next pair, so no lane waits for another. Only the vertices are scanned pair by pair.
+//! edges and faces of the simplex at the newest corner are tried, and the nearest is selected. A lane whose search has ended takes the next pair, so no lane waits for another.
 //!
 //! Lanes do not affect one another, so the result of a pair does not depend on the pairs beside it.
 
 use glam::Vec3;
 
+use crate::collide::gjk::pair_lanes::{
+    LANES, NONE, PairLanes, Scalars, Vectors, ZERO, lane, least, select, select_wide, set_lane,
+};
 use crate::collide::gjk::pose::Relative;
 use crate::collide::gjk::verdict::{ITERATION_LIMIT, Simplex, enclosure};
-use crate::collide::hull::support::{BlockRange, Supports};
-
-/// Number of lanes.
-pub(crate) const LANES: usize = 8;
-
-/// One number for each lane.
-type Scalars = [f32; LANES];
-
-/// One vector for each lane.
-type Vectors = [Scalars; 3];
-
-const ZERO: Vectors = [[0.0; LANES]; 3];
+use crate::collide::hull::support::Supports;
 
 /// How a search stands after a round.
 const RUNS: u32 = 0;
@@ -32,11 +22,8 @@ const NEAR: u32 = 3;
 
 /// Eight searches for a verdict.
 #[repr(C, align(64))]
-pub(crate) struct VerdictLanes {
-    stretch_a: Vectors,
-    stretch_b: Vectors,
-    turn: [Vectors; 3],
-    offset: Vectors,
+pub(crate) struct VerdictLanes<'a> {
+    pairs: PairLanes<'a>,
     /// Squares of the thresholds of verdicts.
     separated_squared: Scalars,
     near_squared: Scalars,
@@ -48,12 +35,6 @@ pub(crate) struct VerdictLanes {
     squared: Scalars,
     /// The squared length that the next point must fall below.
     upper: Scalars,
-    /// The next directions in the frames of `a` and `b`, as their stored vertices take them.
-    to_a: Vectors,
-    to_b: Vectors,
-    /// The vertices furthest along these, as stored.
-    on_a: Vectors,
-    on_b: Vectors,
     /// Up to three corners, the newest first, and how many there are.
     corners: [Vectors; 3],
     count: Scalars,
@@ -64,42 +45,12 @@ pub(crate) struct VerdictLanes {
     state: [u32; LANES],
     /// One bit for each lane with a running search.
     active: u32,
-    hulls: [[u32; 2]; LANES],
-    /// The vertex blocks to scan, of hulls without a table.
-    spans: [[BlockRange; 2]; LANES],
-    has_table: [bool; LANES],
 }
 
-#[inline(always)]
-fn lane(stored: &Vectors, at: usize) -> Vec3 {
-    Vec3::new(stored[0][at], stored[1][at], stored[2][at])
-}
-
-#[inline(always)]
-fn set_lane(stored: &mut Vectors, at: usize, v: Vec3) {
-    stored[0][at] = v.x;
-    stored[1][at] = v.y;
-    stored[2][at] = v.z;
-}
-
-#[inline(always)]
-fn select(mask: bool, yes: f32, no: f32) -> f32 {
-    if mask { yes } else { no }
-}
-
-#[inline(always)]
-fn select_wide(mask: bool, yes: Vec3, no: Vec3) -> Vec3 {
-    Vec3::new(select(mask, yes.x, no.x), select(mask, yes.y, no.y), select(mask, yes.z, no.z))
-}
-
-impl VerdictLanes {
+impl<'a> VerdictLanes<'a> {
     pub(crate) const fn new() -> Self {
-        const NONE: Scalars = [0.0; LANES];
         Self {
-            stretch_a: ZERO,
-            stretch_b: ZERO,
-            turn: [ZERO; 3],
-            offset: ZERO,
+            pairs: PairLanes::new(),
             separated_squared: NONE,
             near_squared: NONE,
             penetrating: NONE,
@@ -107,19 +58,12 @@ impl VerdictLanes {
             closest: ZERO,
             squared: NONE,
             upper: NONE,
-            to_a: ZERO,
-            to_b: ZERO,
-            on_a: ZERO,
-            on_b: ZERO,
             corners: [ZERO; 3],
             count: NONE,
             newest: ZERO,
             shallow: NONE,
             state: [RUNS; LANES],
             active: 0,
-            hulls: [[0; 2]; LANES],
-            spans: [const { [0..1, 0..1] }; LANES],
-            has_table: [false; LANES],
         }
     }
 
@@ -138,50 +82,25 @@ impl VerdictLanes {
 
     /// Starts a search in a lane, from the line of the centres.
     #[inline(always)]
-    pub(crate) fn start(&mut self, supports: &Supports, at: usize, pair: &Relative<'_>) {
+    pub(crate) fn start(&mut self, supports: &'a Supports, at: usize, pair: &Relative<'_>) {
         self.active |= 1 << at;
-        self.hulls[at] = pair.hulls;
-        let [hull_a, hull_b] = pair.hulls;
-        self.has_table[at] = !(supports.is_scanned(hull_a) & supports.is_scanned(hull_b));
-        if !self.has_table[at] {
-            self.spans[at] = [supports.span(hull_a, Vec3::X), supports.span(hull_b, Vec3::X)];
-        }
-        set_lane(&mut self.stretch_a, at, pair.stretch_a);
-        set_lane(&mut self.stretch_b, at, pair.stretch_b);
-        for (stored, axis) in self.turn.iter_mut().zip([pair.turn.x_axis, pair.turn.y_axis, pair.turn.z_axis])
-        {
-            set_lane(stored, at, axis);
-        }
-        set_lane(&mut self.offset, at, pair.offset);
+        let start = self.pairs.start(supports, at, pair);
         let limits = &pair.limits;
         self.separated_squared[at] = limits.separated * limits.separated;
         self.near_squared[at] = limits.touching * limits.touching;
         self.penetrating[at] = limits.penetrating;
-        let squared = pair.offset.dot(pair.offset);
-        let (start, squared) = if squared > 0.0 { (pair.offset, squared) } else { (Vec3::X, 1.0) };
         set_lane(&mut self.closest, at, start);
-        self.squared[at] = squared;
+        self.squared[at] = start.dot(start);
         self.upper[at] = f32::INFINITY;
         self.left[at] = ITERATION_LIMIT as f32;
         self.count[at] = 0.0;
         self.shallow[at] = 0.0;
-        set_lane(&mut self.to_a, at, pair.stretch_a * -start);
-        set_lane(&mut self.to_b, at, pair.stretch_b * (pair.turn.transpose() * start));
     }
 
     /// Tries one direction in each lane. Returns one bit for each search that ended.
     #[inline(always)]
-    pub(crate) fn step(&mut self, supports: &Supports) -> u32 {
-        for at in 0..LANES {
-            let along = [lane(&self.to_a, at), lane(&self.to_b, at)];
-            if self.has_table[at] {
-                let [hull_a, hull_b] = self.hulls[at];
-                self.spans[at] = [supports.span(hull_a, along[0]), supports.span(hull_b, along[1])];
-            }
-            let [span_a, span_b] = &self.spans[at];
-            set_lane(&mut self.on_a, at, supports.furthest_of(span_a, along[0]));
-            set_lane(&mut self.on_b, at, supports.furthest_of(span_b, along[1]));
-        }
+    pub(crate) fn step(&mut self) -> u32 {
+        self.pairs.scan();
         for at in 0..LANES {
             self.advance(at);
         }
@@ -195,11 +114,7 @@ impl VerdictLanes {
     /// One round of one lane, without a branch.
     #[inline(always)]
     fn advance(&mut self, at: usize) {
-        let turn = [lane(&self.turn[0], at), lane(&self.turn[1], at), lane(&self.turn[2], at)];
-        let (stretch_a, stretch_b) = (lane(&self.stretch_a, at), lane(&self.stretch_b, at));
-        let b = lane(&self.on_b, at) * stretch_b;
-        let b = turn[0] * b.x + turn[1] * b.y + turn[2] * b.z;
-        let newest = lane(&self.on_a, at) * stretch_a - b + lane(&self.offset, at);
+        let newest = self.pairs.corner(at).point;
         let closest = lane(&self.closest, at);
         let squared = self.squared[at];
         let along = closest.dot(newest);
@@ -235,10 +150,7 @@ impl VerdictLanes {
         }
         self.count[at] = select(is_kept, self.count[at], step.count);
         self.state[at] = state;
-        set_lane(&mut self.to_a, at, stretch_a * -next_closest);
-        let back =
-            Vec3::new(turn[0].dot(next_closest), turn[1].dot(next_closest), turn[2].dot(next_closest));
-        set_lane(&mut self.to_b, at, stretch_b * back);
+        self.pairs.aim(at, next_closest);
     }
 
     /// The result of a search that ended in the last round. Frees its lane.
@@ -295,8 +207,8 @@ impl Tetrahedra {
     pub(crate) const fn new() -> Self {
         Self {
             corners: [ZERO; 4],
-            penetrating: [0.0; LANES],
-            enclosures: [0.0; LANES],
+            penetrating: NONE,
+            enclosures: NONE,
             is_shallow: [false; LANES],
             pairs: [0; LANES],
             len: 0,
@@ -398,7 +310,6 @@ fn reduce(a: Vec3, corners: [Vec3; 3], count: f32) -> Closest {
     let is_inside =
         (count > 2.0) & (side_bc * sign <= 0.0) & (side_cd * sign <= 0.0) & (side_db * sign <= 0.0);
 
-    let least = |one: f32, other: f32| select(one < other, one, other);
     let least_edge = least(least(on_b, on_c), on_d);
     let least_face = least(least(on_bc, on_cd), on_db);
     let is_face = (least_face <= least_edge) & (least_face < f32::INFINITY);

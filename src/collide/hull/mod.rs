@@ -1,5 +1,7 @@
 //! The convex hull of any point cloud: exact, of any dimension.
 
+pub(crate) mod blocks;
+pub(crate) mod cells;
 pub(crate) mod faces;
 mod facets;
 mod flat;

@@ -9,9 +9,9 @@ use glam::{DVec3, Vec3};
 use crate::collide::epa::depth::{Scratch, epa_depth};
 use crate::collide::gjk::distance::{Goal, Nearest, StopReason, distance};
 use crate::collide::gjk::lanes::Lanes;
+use crate::collide::gjk::pair_lanes::LANES;
 use crate::collide::gjk::pose::{LENGTH_ERROR, Relative, Scales, Spheres, larger_first};
 use crate::collide::gjk::tolerance::{TOUCHING_SHARE, tolerance};
-use crate::collide::gjk::vec3x4::LANES;
 use crate::collide::gjk::verdict::enclosure;
 use crate::collide::hull::support::Supports;
 use crate::collide::narrow_phase::manifold;
@@ -32,7 +32,7 @@ struct MeasureGoal {
 }
 
 /// Groups of lanes that are stepped in turn, so that the arithmetic of one fills the latency of another.
-const GROUPS: usize = 4;
+const GROUPS: usize = 2;
 
 /// Measures each of `pairs`. Returns how many of them went to EPA.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
@@ -76,8 +76,7 @@ pub(crate) fn by_size(supports: &Supports, placed: &[Placed], pairs: &[[u32; 2]]
     let mut ends = [0_u16; CLASSES];
     for (class, &[a, b]) in classes.iter_mut().zip(pairs) {
         let [a, b] = [a, b].map(|body| {
-            let count = supports.block_count(placed[body as usize].hull) as usize;
-            count.min(SIZES - 1)
+            supports.scan_len(placed[body as usize].hull).min(SIZES - 1)
         });
         *class = (a * SIZES + b) as u8;
         ends[usize::from(*class) % CLASSES] += 1;
@@ -96,12 +95,12 @@ pub(crate) fn by_size(supports: &Supports, placed: &[Placed], pairs: &[[u32; 2]]
 }
 
 #[inline(always)]
-fn measure_batch(
-    supports: &Supports,
+fn measure_batch<'a>(
+    supports: &'a Supports,
     all: &[Placed],
     pairs: &[[u32; 2]],
     wanted: MeasureGoal,
-    groups: &mut [Lanes; GROUPS],
+    groups: &mut [Lanes<'a>; GROUPS],
     outcomes: &mut [Outcome],
     refiner: &mut Refiner,
 ) {
@@ -112,7 +111,7 @@ fn measure_batch(
     loop {
         let mut is_busy = false;
         for (lanes, searches) in groups.iter_mut().zip(&mut searches) {
-            let mut ended = if lanes.is_active() { lanes.step(supports) } else { 0 };
+            let mut ended = if lanes.is_active() { lanes.step() } else { 0 };
             while ended != 0 {
                 let at = ended.trailing_zeros() as usize;
                 ended &= ended - 1;

@@ -4,9 +4,10 @@ use glam::Vec3;
 
 use crate::collide::epa::verdict::{Decision, epa_verdict};
 use crate::collide::gjk::distance::{Goal, StopReason, distance};
+use crate::collide::gjk::pair_lanes::LANES;
 use crate::collide::gjk::pose::{Relative, Scales, Spheres, larger_first, world_axis};
 use crate::collide::gjk::verdict::{Simplex, enclosure, simplex_distance};
-use crate::collide::gjk::verdict_lanes::{Enclosed, End, LANES, Tetrahedra, VerdictLanes};
+use crate::collide::gjk::verdict_lanes::{Enclosed, End, Tetrahedra, VerdictLanes};
 use crate::collide::hull::support::Supports;
 use crate::collide::narrow_phase::measure::{BATCH, ITERATION_LIMIT, by_size, measure_pair};
 use crate::collide::narrow_phase::measured::Outcome;
@@ -72,12 +73,12 @@ pub(crate) fn find_verdicts(
 }
 
 #[inline(always)]
-fn find_in_batch(
-    supports: &Supports,
+fn find_in_batch<'a>(
+    supports: &'a Supports,
     all: &[Placed],
     pairs: &[[u32; 2]],
     with_axes: bool,
-    groups: &mut [VerdictLanes; GROUPS],
+    groups: &mut [VerdictLanes<'a>; GROUPS],
     rows: &mut [Intersection],
     unsettled: &mut Unsettled,
 ) {
@@ -105,7 +106,7 @@ fn find_in_batch(
     loop {
         let mut is_busy = false;
         for (lanes, searches) in groups.iter_mut().zip(&mut searches) {
-            let mut ended = if lanes.is_active() { lanes.step(supports) } else { 0 };
+            let mut ended = if lanes.is_active() { lanes.step() } else { 0 };
             while ended != 0 {
                 let at = ended.trailing_zeros() as usize;
                 ended &= ended - 1;
