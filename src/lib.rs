@@ -122,16 +122,30 @@
 //!
 //! # What a verdict is worth
 //!
-//! The truth is the f32 numbers exactly as given. For a pair let R be the smaller and S the sum of the bounding radii, d the distance, and
-//! τ = max(1e-5 R, 4e-6 (S + d)).
+//! The truth is the f32 numbers exactly as given. For a pair let g be the gap, negative where the hulls overlap, R the smaller and S the sum of
+//! the bounding radii, d = max(g, 0), and τ = max(1e-5 R, 4e-6 (S + d)). Above a half-space R and S are the other body's radius.
 //!
-//! - No verdict is wrong where the gap or the depth is beyond τ, at any scale and place.
-//! - A pair within a tenth of τ is touching; between that and τ it may have either verdict.
+//! - A pair with |g| ≤ ¾ τ is touching. Any other is separated where g > 0, else penetrating.
+//! - A query with a margin lists a separated pair where g ≤ margin.
 //! - Distances and depths are within τ of the true ones.
-//! - Two engines agree on every pair beyond τ.
 //!
-//! Pairs that f32 can't decide are settled in f64 before anything is returned; the statistics count them. `Precision::Exact` settles every pair
-//! in f64.
+//! f32 decides a pair where its proved error bound keeps it clear of these thresholds. All other pairs are settled in f64 before anything is
+//! returned; the statistics count them. `Precision::Exact` settles every pair in f64.
+//!
+//! # Determinism
+//!
+//! | what | is equal |
+//! |---|---|
+//! | the status of a pair, which pairs a query lists, the outcome of a sweep | bit for bit on every engine, GPU, driver, browser and number of threads; with and without a warm start; under either precision; whichever way the pairs are found and in whichever order a pair is given |
+//! | distances, depths, normals, points, times | bit for bit from run to run on one engine and one machine; under `Precision::Exact` on every machine; otherwise within their tolerances |
+//! | distances, next cells and escape codes of flow fields | bit for bit on every engine and machine |
+//! | rooms and surfaces | bit for bit on one kind of machine, for any number of threads |
+//!
+//! Results that stay on the device (`Arena::encode_intersections` and its like) are not settled there: a status may be "unsettled", but is never
+//! another than that of the table.
+//!
+//! The f64 path uses no fused operation and no trigonometry of the platform. That f32 decides nothing that it should not depends on what
+//! WGSL guarantees of the accuracy of a device.
 //!
 //! Distances of a flow field are whole numbers and exact. Lengths of paths are good to 1e-9 of the path; a surface's default method may be
 //! longer than the shortest path by a tolerance that the caller sets, 0.1 % unless said otherwise.

@@ -9,6 +9,7 @@ mod broad_phase;
 #[path = "../../src/testing.rs"]
 mod common;
 #[cfg(feature = "gpu")]
+mod determinism;
 mod encoded;
 mod engines;
 mod engines_measure;

@@ -206,9 +206,9 @@ impl Arena {
     /// # Tolerance
     /// For a pair let R be the smaller and S the sum of the bounding radii (about the mean of the hull's vertices,
     /// scale included), d the distance, and τ = max(1e-5 R, 4e-6 (S + d)). The gap is the signed distance, negative where hulls overlap.
-    /// No verdict is wrong where |gap| > τ. A pair is always [`Status::Touching`](crate::collide::Status::Touching) where |gap| ≤ τ / 10,
-    /// never where |gap| > τ, and in between either verdict may be given. The gap is that of the f32 numbers of hulls and bodies exactly
-    /// as stored.
+    /// A pair is [`Status::Touching`](crate::collide::Status::Touching) where |gap| ≤ ¾ τ, else separated or penetrating. The gap is that of
+    /// the f32 numbers of hulls and bodies exactly as stored, so the status is the same on every engine and machine (see
+    /// [Determinism](crate#determinism)).
     ///
     /// # Errors
     /// The call itself fails for bad input: [`Error::Missing`] for a hull or a body that does not exist, [`Error::Value`] for a number of a

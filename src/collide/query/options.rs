@@ -41,7 +41,7 @@ pub struct Options {
     /// [`Arena::intersections`](crate::collide::Arena::intersections)), where only one verdict is right. All other pairs are computed from
     /// this frame's bodies as without a warm start. For [`Pairs::BroadPhase`](crate::collide::Pairs::BroadPhase) the
     /// CPU engine's rows are equal to the bit to those without. For [`Pairs::Given`](crate::collide::Pairs::Given) so are the
-    /// verdicts, except for pairs within τ. The axis of a separated pair may be that of an earlier frame, and separates the pair in this
+    /// statuses. The axis of a separated pair may be that of an earlier frame, and separates the pair in this
     /// one. [`Pairs::Exhaustive`](crate::collide::Pairs::Exhaustive) has no warm start.
     ///
     /// Distances, contacts, manifolds and [`Precision::Exact`] skip the pairs of the broad phase that are certainly farther apart than the

@@ -45,7 +45,7 @@ fn measured(a: &Hull, pose_a: Pose, b: &Hull, pose_b: Pose) -> Result<Measured> 
 /// Whether two hulls touch or overlap.
 ///
 /// The answer is that of [`Arena::intersections`](crate::collide::Arena::intersections) with
-/// [`Precision::Exact`](crate::collide::Precision::Exact): hulls within half the tolerance τ of one another touch.
+/// [`Precision::Exact`](crate::collide::Precision::Exact): hulls within ¾ of the tolerance τ of one another touch.
 ///
 /// # Cost
 /// The vertices of both hulls are placed in f64 and scanned some ten times: microseconds for small hulls. It needs no engine and starts
