@@ -193,13 +193,20 @@ fn add_corner(corner: Corner, slack: f32) {
         first -= 32u;
         let end = min(plane_count, first + 32u);
         var visible = 0u;
-        for (var face = first; face < end; face += 1u) {
+        // Two faces a turn; the last one may be examined twice.
+        for (var face = first; face < end; face += 2u) {
+            let next = min(face + 1u, end - 1u);
             let plane = planes[face];
+            let other = planes[next];
             let is_visible = dot(plane.xyz, corner.point) - plane.w > slack;
-            visible |= select(0u, 1u << (face - first), is_visible);
+            let is_other_visible = dot(other.xyz, corner.point) - other.w > slack;
+            visible |= select(0u, 1u << (face & 31u), is_visible) | select(0u, 1u << (next & 31u), is_other_visible);
             let is_nearer = !is_visible && plane.w < nearest_distance;
             nearest_face = select(nearest_face, face, is_nearer);
             nearest_distance = select(nearest_distance, plane.w, is_nearer);
+            let is_other_nearer = !is_other_visible && other.w < nearest_distance;
+            nearest_face = select(nearest_face, next, is_other_nearer);
+            nearest_distance = select(nearest_distance, other.w, is_other_nearer);
         }
         while visible != 0u {
             let bit = firstLeadingBit(visible);
@@ -222,7 +229,7 @@ fn add_corner(corner: Corner, slack: f32) {
             add_face(begin, end, apex, corner.point);
             edge_count += 1u;
             // Around one disk an edge leaves each corner once.
-            is_stopped = is_stopped || is_any(ends & ~corner_bit(end));
+            is_stopped = is_stopped || countOneBits(ends.x) + countOneBits(ends.y) > 1u;
         }
     }
     // A closed surface of triangles has 2 V - 4 faces, fewer if points were enclosed. More faces or an odd number mean
