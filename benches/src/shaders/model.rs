@@ -139,7 +139,7 @@ const SCAN: f64 = 4.0;
 /// Faces of a tetrahedron that GJK examines in a step; at most 3.
 const TETRAHEDRON: f64 = 1.3;
 // A polytope of v corners has 2 v - 4 faces, and removing n of them leaves n + 2 edges. In a subgroup:
-/// Faces of the polytope, in the mean over EPA's steps, and at its end.
+/// Faces of the polytope, in the mean over EPA's steps (two a turn), and at its end.
 const FACES: f64 = 21.0;
 const LAST_FACES: f64 = 30.0;
 /// Faces that a corner sees, and the edges around them.
@@ -224,7 +224,7 @@ const QUANTITIES: [Quantity; 4] = [
             at(2, LISTED),
             at(2, CORNERS * SCAN),
             at(2, CORNERS * FACE_GROUPS),
-            at(3, CORNERS * FACES),
+            at(3, CORNERS * FACES / 2.0),
             at(3, CORNERS * VISIBLE),
             at(2, CORNERS * EDGES),
             at(1, LAST_FACES),
