@@ -1,7 +1,10 @@
-//! The WGSL of every kernel, for tools that compile or check shaders: the feature `inspect`.
+//! The WGSL and the times of every kernel, for tools that compile, check or measure shaders: the feature `inspect`.
 //!
-//! The texts may change with every version.
+//! Texts and names may change with every version.
 
+use crate::engine::Engine;
+#[cfg(doc)]
+use crate::error::Error;
 use crate::gpu::kernel::{Access, Kernel};
 use crate::{collide, flow, gpu};
 
@@ -57,4 +60,78 @@ pub fn kernels() -> Vec<KernelSource> {
         bindings: kernel.bindings().map(|binding| kind(binding.access)).collect(),
     };
     all().into_iter().map(source).collect()
+}
+
+/// An engine on the adapter of this name, as [`adapters`](crate::adapters) lists it; the best where several have the name.
+///
+/// # Errors
+/// [`Error::NoGpu`] where no adapter has the name, or where it can't do the work.
+///
+/// ```
+/// for adapter in hullfield::adapters() {
+///     let engine = hullfield::inspect::engine_on(&adapter.name)?;
+///     assert_eq!(engine.adapter_name(), Some(adapter.name.as_str()));
+/// }
+/// # Ok::<(), hullfield::Error>(())
+/// ```
+#[cfg(not(target_arch = "wasm32"))]
+pub fn engine_on(adapter: &str) -> crate::error::Result<Engine> {
+    Engine::on_adapter(adapter)
+}
+
+/// What the dispatches of one kernel took.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct KernelTime {
+    /// The kernel's name.
+    pub label: &'static str,
+    /// The number of its dispatches.
+    pub dispatch_count: u64,
+    /// The sum of their times by the device's clock, in milliseconds.
+    pub milliseconds: f64,
+}
+
+/// What the kernels of some work took.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct KernelTimes {
+    /// The kernels that ran, sorted by name.
+    pub kernels: Vec<KernelTime>,
+    /// The number of submissions with kernels.
+    pub frame_count: u64,
+    /// The time from the first kernel of a submission to the end of its last by the device's clock, in milliseconds, of all
+    /// submissions.
+    pub span_ms: f64,
+}
+
+/// Runs `work`, and times each dispatch that the engine makes meanwhile by the device's clock. `None` on the CPU engine, and on a
+/// device without timestamps.
+///
+/// Each dispatch then has a pass of its own, so the whole takes longer than without. `work` must wait for its answers: the times
+/// of work that is still in flight at its end are left out.
+///
+/// ```
+/// use hullfield::{Engine, collide::{Arena, Body, Hull, Options, Pairs}, inspect::time_kernels};
+///
+/// let engine = Engine::auto()?;
+/// let arena = Arena::new(&engine, &[Hull::ball(1.0)?], Options::default())?;
+/// let bodies = [Body::new(0), Body::new(0).at([1.0, 0.0, 0.0])];
+/// let (found, times) = time_kernels(&engine, || arena.intersections(&bodies, Pairs::BroadPhase)?.wait());
+/// assert_eq!(found?.rows.len(), 1);
+/// for kernel in times.iter().flat_map(|times| &times.kernels) {
+///     println!("{}: {} ms", kernel.label, kernel.milliseconds);
+/// }
+/// # Ok::<(), hullfield::Error>(())
+/// ```
+pub fn time_kernels<T>(engine: &Engine, work: impl FnOnce() -> T) -> (T, Option<KernelTimes>) {
+    let Some(profiler) = engine.context().map(|context| context.profiler()) else { return (work(), None) };
+    drop(profiler.take());
+    let is_supported = profiler.turn(true);
+    let made = work();
+    profiler.turn(false);
+    let found = profiler.take();
+    let time = |(label, (dispatch_count, milliseconds))| KernelTime { label, dispatch_count, milliseconds };
+    let kernels = found.kernels.into_iter().map(time).collect();
+    let times = KernelTimes { kernels, frame_count: found.frame_count, span_ms: found.span_ms };
+    (made, is_supported.then_some(times))
 }

@@ -162,7 +162,7 @@
 //!   built from.
 //! - `tracing`: a span for each query, with the target `hullfield`, and an event where pairs are settled in f64 and where a
 //!   buffer of the device is made. The span follows the work to its threads.
-//! - `inspect`: the module `inspect`, with the WGSL of every kernel, for tools that compile or check shaders.
+//! - `inspect`: the module `inspect`, with the WGSL and the times of every kernel, for tools that compile, check or measure shaders.
 //!
 //! # Reading and writing data
 //!

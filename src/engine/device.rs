@@ -5,6 +5,8 @@ use std::sync::Arc;
 use crate::account::Account;
 use crate::engine::{BackendChoice, Engine, EngineOptions, Shared};
 use crate::error::{Error, Location, Result};
+#[cfg(all(any(feature = "inspect", test), not(target_arch = "wasm32")))]
+use crate::gpu::adapter::open_named;
 use crate::gpu::adapter::{AdapterReport, Opened, reports, share};
 
 impl Engine {
@@ -31,6 +33,15 @@ impl Engine {
         let account = Arc::new(Account::new(options.memory_limit, options.answer_limit));
         let Opened { context, reason } = share(device, queue, &account)?;
         Ok(Self { shared: Arc::new(Shared { context: Some(context), reason, options: *options, account }) })
+    }
+
+    /// An engine on the adapter of this name: see `inspect::engine_on`.
+    #[cfg(all(any(feature = "inspect", test), not(target_arch = "wasm32")))]
+    pub(crate) fn on_adapter(name: &str) -> Result<Self> {
+        let options = EngineOptions { backend: BackendChoice::Gpu, ..EngineOptions::default() };
+        let account = Arc::new(Account::new(None, None));
+        let Opened { context, reason } = pollster::block_on(open_named(name, &account))?;
+        Ok(Self { shared: Arc::new(Shared { context: Some(context), reason, options, account }) })
     }
 
     /// The adapter of the device; none on the CPU engine.

@@ -53,6 +53,23 @@ pub(crate) async fn open_any(account: &Arc<Account>) -> Result<Opened> {
     Err(Error::NoGpu { message: first_error.map_or_else(why_none, |error| error.to_string()) })
 }
 
+/// Opens the adapter of this name, the best where several have it.
+///
+/// # Errors
+/// [`Error::NoGpu`] where no adapter has the name, or where it can't do the work.
+#[cfg(all(any(feature = "inspect", test), not(target_arch = "wasm32")))]
+pub(crate) async fn open_named(name: &str, account: &Arc<Account>) -> Result<Opened> {
+    let adapters = found().await;
+    match adapters.iter().find(|adapter| adapter.get_info().name == name) {
+        Some(adapter) => open(adapter, "asked for by its name", account).await,
+        None if adapters.is_empty() => Err(Error::NoGpu { message: why_none() }),
+        None => {
+            let message = format!("no adapter is called \"{name}\", there are: {}", names(&adapters));
+            Err(Error::NoGpu { message })
+        }
+    }
+}
+
 /// Uses the device of an application.
 ///
 /// # Errors

@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::gpu::device::{Device, Origin};
 use crate::gpu::kernel::{Kernel, Pipeline};
 use crate::gpu::pool::Pool;
+use crate::gpu::profile::Profiler;
 use crate::gpu::submission_queue::SubmissionQueue;
 use crate::gpu::timing::TimerPool;
 use crate::lock::lock;
@@ -34,6 +35,7 @@ struct Shared {
     pool: Arc<Pool>,
     pipelines: Mutex<HashMap<&'static str, Built>>,
     timers: TimerPool,
+    profiler: Arc<Profiler>,
     submission_queue: Arc<SubmissionQueue>,
     /// Whether the caller submits work of its own to the queue.
     is_shared: AtomicBool,
@@ -62,6 +64,7 @@ impl Context {
             #[cfg(not(target_arch = "wasm32"))]
             waiter: crate::gpu::waiter::Waiter::new()?,
             timers: TimerPool::new(device.device(), device.queue()),
+            profiler: Arc::new(Profiler::new(device.device(), device.queue())),
             submission_queue: SubmissionQueue::new(device.is_software()),
             is_shared: AtomicBool::new(origin == Origin::Given),
             pool: Arc::new(Pool::new(account)),
@@ -86,6 +89,10 @@ impl Context {
 
     pub(crate) fn timers(&self) -> &TimerPool {
         &self.shared.timers
+    }
+
+    pub(crate) fn profiler(&self) -> &Arc<Profiler> {
+        &self.shared.profiler
     }
 
     pub(crate) fn submission_queue(&self) -> &Arc<SubmissionQueue> {

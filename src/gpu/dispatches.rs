@@ -17,6 +17,7 @@ const DYNAMIC_UNIFORM_STRIDE: usize = 256;
 /// A kernel with its buffers.
 #[derive(Debug)]
 pub(crate) struct BoundKernel {
+    label: &'static str,
     pipeline: Arc<Pipeline>,
     group: wgpu::BindGroup,
 }
@@ -73,7 +74,7 @@ impl Frame {
         let pipeline = self.pipeline(kernel)?;
         let group = context.scoped(|| pipeline.bind(&context, kernel, bound))??;
         self.keep_buffers(bound.iter().map(|part| Arc::clone(&part.pooled)));
-        Ok(BoundKernel { pipeline, group })
+        Ok(BoundKernel { label: kernel.label, pipeline, group })
     }
 
     /// Runs dispatches one after the other in one pass. Each sees what those before it wrote.
@@ -86,6 +87,15 @@ impl Frame {
                 self.keep(counts);
             }
         }
+        if self.is_profiled() {
+            return dispatches.iter().try_for_each(|dispatch| {
+                self.dispatch_pass(dispatch.kernel.label, std::slice::from_ref(dispatch))
+            });
+        }
+        self.dispatch_pass(label, dispatches)
+    }
+
+    fn dispatch_pass(&mut self, label: &'static str, dispatches: &[Dispatch<'_>]) -> Result<()> {
         let mut pass = self.begin_pass(label);
         for Dispatch { kernel, uniform, groups } in dispatches {
             pass.set_pipeline(&kernel.pipeline.pipeline);

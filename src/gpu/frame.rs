@@ -11,6 +11,7 @@ use crate::gpu::context::Context;
 use crate::gpu::device::MAX_GROUPS;
 use crate::gpu::kernel::{Kernel, Pipeline};
 use crate::gpu::pool::{BoundRange, PooledBuffer, Use};
+use crate::gpu::profile::FrameStamps;
 use crate::gpu::readback::{Read, ReadbackCopy, byte_range};
 use crate::gpu::timing::{FrameTimes, TIMER_BYTES, Timer, milliseconds};
 use crate::gpu::upload::{StagingBuffers, Uploads};
@@ -32,6 +33,8 @@ pub(crate) struct Frame {
     read_bytes: u64,
     timer: Option<Timer>,
     is_timing: bool,
+    /// The timestamps of each dispatch, where they are profiled. The frame then has no other timer.
+    stamps: Option<FrameStamps>,
     begin: Instant,
     /// The part of the time since `begin` that went into building pipelines.
     compile_ms: f64,
@@ -47,6 +50,8 @@ impl Frame {
             context.device().create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(label) })
         };
         let (uploads, work) = context.scoped(|| (encoder(), encoder()))?;
+        let stamps = context.profiler().stamps();
+        let timer = if stamps.is_none() { context.timers().take(context.device()) } else { None };
         Ok(Self {
             context: context.clone(),
             label,
@@ -56,8 +61,9 @@ impl Frame {
             uniforms: None,
             reads: Vec::new(),
             read_bytes: 0,
-            timer: context.timers().take(context.device()),
+            timer,
             is_timing: false,
+            stamps,
             begin: Instant::now(),
             compile_ms: 0.0,
         })
@@ -84,6 +90,7 @@ impl Frame {
         }
         std::mem::swap(&mut frame.work, encoder);
         let made = work(&mut frame).and_then(|made| frame.flush_uniforms().map(|()| made));
+        let made = made.and_then(|made| frame.read_stamps_back().map(|()| made));
         std::mem::swap(&mut frame.work, encoder);
         let Self { uploads, kept, .. } = frame;
         // Also where the work failed: the commands encoded so far read these buffers.
@@ -215,13 +222,28 @@ impl Frame {
     /// Begins a pass; the first one of a frame begins its time.
     pub(super) fn begin_pass(&mut self, label: &'static str) -> wgpu::ComputePass<'_> {
         let is_first = !std::mem::replace(&mut self.is_timing, true);
-        let timestamp_writes =
-            self.timer.as_ref().filter(|_| is_first).map(|timer| wgpu::ComputePassTimestampWrites {
+        let timestamp_writes = match (&mut self.stamps, &self.timer) {
+            (Some(stamps), _) => stamps.next(self.context.device(), label),
+            (None, Some(timer)) if is_first => Some(wgpu::ComputePassTimestampWrites {
                 query_set: &timer.queries,
                 beginning_of_pass_write_index: Some(0),
                 end_of_pass_write_index: None,
-            });
+            }),
+            (None, _) => None,
+        };
         self.work.begin_compute_pass(&wgpu::ComputePassDescriptor { label: Some(label), timestamp_writes })
+    }
+
+    /// Whether each dispatch is timed on its own.
+    pub(super) fn is_profiled(&self) -> bool {
+        self.stamps.is_some()
+    }
+
+    /// Encodes the readback of the timestamps of each dispatch, if there are any.
+    fn read_stamps_back(&mut self) -> Result<()> {
+        let Some(stamps) = self.stamps.take() else { return Ok(()) };
+        let Self { context, work, .. } = self;
+        context.scoped(|| stamps.read_back(context.device(), work))
     }
 
     /// Keeps loans out of the pool until the frame has finished.
@@ -280,6 +302,7 @@ impl Frame {
     /// Encodes the readback and ends encoding, so that only submitting is left.
     pub(super) fn encode(mut self) -> Result<EncodedFrame> {
         self.flush_uniforms()?;
+        self.read_stamps_back()?;
         let timer = self.timer.take().map(|timer| (timer, self.is_timing.then_some(self.read_bytes)));
         let mut mapped_bytes = self.read_bytes;
         if let Some((timer, Some(_))) = &timer {

@@ -68,6 +68,7 @@ pub(crate) mod frame;
 pub(crate) mod kernel;
 pub(crate) mod pool;
 pub(crate) mod prepare;
+pub(crate) mod profile;
 pub(crate) mod readback;
 pub(crate) mod scan;
 pub(crate) mod sort;

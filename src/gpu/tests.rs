@@ -704,3 +704,40 @@ fn kernels_are_timed_where_the_device_can() {
     assert_eq!(times.kernels_ms.is_some(), timed);
     assert!(times.kernels_ms.is_none_or(|ms| ms > 0.0 && ms <= times.round_trip_ms * 1.5 + 1.0), "{times:?}");
 }
+
+#[test]
+fn each_dispatch_is_timed_where_a_tool_asks() {
+    let Some(engine) = testing::gpu() else { return };
+    let context = context(&engine);
+    let run = || {
+        let mut frame = Frame::new(&context, "hullfield.test.profile").unwrap();
+        let output = Buffer::<u32>::new(&context, "hullfield.test.output", 100_000).unwrap();
+        let params = frame.uniform(&[100_000_u32, 50, 0, 0]).unwrap();
+        frame.dispatch(&FILL, &[params.clone(), output.bind()], FILL.groups(100_000)).unwrap();
+        // More than one query set has timestamps for.
+        let kernel = frame.bind_kernel(&FILL, &[params, output.bind()]).unwrap();
+        let dispatches: Vec<_> = (0..2100)
+            .map(|_| Dispatch { kernel: &kernel, uniform: None, groups: dispatches::Groups::Count(1) })
+            .collect();
+        frame.dispatch_all("hullfield.test.rounds", &dispatches).unwrap();
+        let all = frame.read(&output, 0..100_000).unwrap();
+        frame
+            .submit(move |results| Ok(Next::Answer(results.get(&all)?.into_owned())))
+            .unwrap()
+            .wait()
+            .unwrap()
+    };
+    let (found, times) = crate::inspect::time_kernels(&engine, run);
+    assert_eq!(found, fill_on_host(100_000, 50));
+    let timed = context.device().features().contains(wgpu::Features::TIMESTAMP_QUERY);
+    assert_eq!(times.is_some(), timed);
+    if let Some(times) = times {
+        let [kernel] = times.kernels[..] else { panic!("{times:?}") };
+        assert_eq!((kernel.label, kernel.dispatch_count), (FILL.label, 2101));
+        assert_eq!(times.frame_count, 1);
+        assert!(0.0 < kernel.milliseconds && kernel.milliseconds <= times.span_ms, "{times:?}");
+    }
+    // Without being asked nothing is timed.
+    assert_eq!(run(), found);
+    assert!(context.profiler().take().kernels.is_empty());
+}
