@@ -166,13 +166,13 @@ fn pairs(options: &Options, report: &mut Report) -> Result<(), String> {
 }
 
 /// A tumbling crowd with about ten candidates per body.
-struct Crowd {
-    scene: Scene,
+pub(crate) struct Crowd {
+    pub(crate) scene: Scene,
     tumbling: Tumbling,
 }
 
 impl Crowd {
-    fn new(body_count: usize) -> Result<Self, String> {
+    pub(crate) fn new(body_count: usize) -> Result<Self, String> {
         let sets = scenes::convex_sets(24, 1.0, SEED);
         let mut scene = Scene::of_hulls(&sets)?;
         let arena = Arena::new(&Engine::cpu(), &scene.hulls, hullfield::collide::Options::default())
@@ -192,7 +192,7 @@ impl Crowd {
     }
 
     /// Moves every body to its pose in a frame, at 60 frames per second.
-    fn move_to_frame(&mut self, frame: usize) {
+    pub(crate) fn move_to_frame(&mut self, frame: usize) {
         self.scene.bodies = self.tumbling.at(frame as f64 / 60.0);
     }
 }

@@ -1,6 +1,56 @@
 //! Errors as text, for the report and the user.
 
+use std::fmt;
+
 /// The message of an error.
-pub(crate) fn message(error: impl std::fmt::Display) -> String {
+pub(crate) fn message(error: impl fmt::Display) -> String {
     error.to_string()
+}
+
+/// Why a measurement on a device did not end.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Trouble {
+    /// It needs more memory than the device or the host has, or more items than the library can index.
+    TooLarge(String),
+    /// The device was lost.
+    Lost(String),
+    /// Anything else.
+    Failed(String),
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::TooLarge(text) | Self::Lost(text) | Self::Failed(text)) = self;
+        f.write_str(text)
+    }
+}
+
+impl From<hullfield::Error> for Trouble {
+    fn from(error: hullfield::Error) -> Self {
+        use hullfield::Error::{DeviceLost, MemoryLimit, OutOfMemory, TooMany};
+        let text = error.to_string();
+        match error {
+            MemoryLimit { .. } | OutOfMemory { .. } | TooMany { .. } => Self::TooLarge(text),
+            DeviceLost { .. } => Self::Lost(text),
+            _ => Self::Failed(text),
+        }
+    }
+}
+
+impl From<String> for Trouble {
+    fn from(text: String) -> Self {
+        Self::Failed(text)
+    }
+}
+
+impl From<&str> for Trouble {
+    fn from(text: &str) -> Self {
+        Self::Failed(text.into())
+    }
+}
+
+impl From<Trouble> for String {
+    fn from(trouble: Trouble) -> Self {
+        trouble.to_string()
+    }
 }

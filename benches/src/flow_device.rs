@@ -8,7 +8,7 @@ use hullfield::flow::{Cell as At, Connectivity, Corners, Field, FieldOptions, Fl
 use hullfield_oracle::random::Random;
 
 use crate::engines::{NamedEngine, engines};
-use crate::error::message;
+use crate::error::{Trouble, message};
 use crate::flow_scenes::{Scene, noise};
 use crate::options::Options;
 use crate::report::{Cell, Report, Table};
@@ -78,7 +78,7 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
     agents(options, report, name, &engine, is_small)
 }
 
-/// Times agents on a field on the device, by the device's clock if it has one.
+/// Adds the rows of agents.
 fn agents(
     options: &Options,
     report: &mut Report,
@@ -92,46 +92,17 @@ fn agents(
         &["engine", "grid", "agents", "what", "device ms", "ms", "agents a second", "aim ms"],
     );
     let (side, count) = if options.quick { (128, 10_000) } else { (1024, 1_000_000) };
-    let scene = Scene::flat(&format!("20 % {side}²"), side, side, noise(side * side, 0.2, 5));
-    let grid = scene.grid()?;
-    let goals = [grid.cell(scene.goal)];
-    let solve = |engine: &Engine| -> Result<(Flow, Field), String> {
-        let flow = Flow::new(engine, grid.clone()).map_err(message)?;
-        let field = flow.solve(&goals, &FieldOptions::default()).map_err(message)?.wait().map_err(message)?;
-        Ok((flow, field))
-    };
-    let ((flow, field), (_, known)) = (solve(engine)?, solve(&Engine::cpu())?);
-    let random = &mut Random::new(12);
-    let starts: Vec<At> = (0..count).map(|_| grid.cell(random.below(side * side))).collect();
-    let mut expected = starts.clone();
-    for _ in 0..3 {
-        expected = known.next_cells(&expected).map_err(message)?.wait().map_err(message)?.rows;
-    }
-    let mut crowd = flow.agents(&starts).map_err(message)?;
-    crowd.step(&field, 3).map_err(message)?;
-    if crowd.cells().map_err(message)?.wait().map_err(message)? != expected {
-        report.fail(format!("{}: agents on {name} are not where the CPU engine has them", scene.name));
+    let repetitions = if is_small { [4, 3] } else { [32, 15] };
+    let AgentTimes { grid, step_device, step, paths, difference } =
+        measure_agents(engine, side, count, repetitions)?;
+    if let Some(difference) = difference {
+        report.fail(format!("{grid}: {difference} on {name}"));
         return Ok(());
-    }
-    let (mut device, mut whole) = (Samples::default(), Samples::default());
-    let step_count = if is_small { 4 } else { 32 };
-    for _ in 0..if is_small { 3 } else { 15 } {
-        // Agents start anew each time: at their goals they would have nothing to do.
-        let mut crowd = flow.agents(&starts).map_err(message)?;
-        let (ms, stamped) = time(|| {
-            device_ms(engine, |encoder| {
-                (0..step_count).try_for_each(|_| crowd.encode_steps(encoder, &field, 1)).map_err(message)
-            })
-        });
-        whole.push(ms / f64::from(step_count));
-        if let Some(ms) = stamped? {
-            device.push(ms / f64::from(step_count));
-        }
     }
     let mut row = |what: &str, count: usize, device: Option<f64>, ms: f64, aim: Option<f64>| {
         table.row([
             name.into(),
-            scene.name.as_str().into(),
+            grid.as_str().into(),
             count.into(),
             what.into(),
             device.map_or(Cell::Empty, |ms| Cell::Number(ms, 4)),
@@ -141,29 +112,95 @@ fn agents(
         ]);
     };
     let aim = (!is_small && count == 1_000_000).then_some(0.05);
-    let stamped = Some(device.median()).filter(|ms| !ms.is_nan());
-    row("a step", count, stamped, whole.median(), aim);
-    let some = &starts[..count / 10];
-    let paths = known.paths(some).map_err(message)?.wait().map_err(message)?;
-    let mut all = Samples::default();
-    for _ in 0..3 {
-        let (ms, found) = time(|| field.paths(some)?.wait());
-        if found.map_err(message)? != paths {
-            report.fail(format!("{}: paths on {name} are not the CPU engine's", scene.name));
-        }
-        all.push(ms);
-    }
-    row("whole paths", some.len(), None, all.median(), None);
+    let stamped = Some(step_device.median()).filter(|ms| !ms.is_nan());
+    row("a step", count, stamped, step.median(), aim);
+    row("whole paths", count / 10, None, paths.median(), None);
     table.note("device: by its clock, a step in a row of steps; ms: of a step with its share of encoding and waiting");
     report.table(table);
     Ok(())
 }
 
-/// The device time of encoded commands in milliseconds; none without timestamps.
-fn device_ms(
+/// What agents on a field took.
+pub(crate) struct AgentTimes {
+    /// The name of the grid.
+    pub(crate) grid: String,
+    /// A step of all agents by the device's clock, and with its share of encoding and waiting.
+    pub(crate) step_device: Samples,
+    pub(crate) step: Samples,
+    /// The paths of a tenth of the agents, which come to the host.
+    pub(crate) paths: Samples,
+    /// What differs from the CPU engine, before anything is timed.
+    pub(crate) difference: Option<&'static str>,
+}
+
+/// Times agents on a field on the device, by the device's clock if it has one: so many steps in a row, so many times.
+///
+/// # Errors
+/// An error of the library.
+pub(crate) fn measure_agents(
     engine: &Engine,
-    encode: impl FnOnce(&mut wgpu::CommandEncoder) -> Result<(), String>,
-) -> Result<Option<f64>, String> {
+    side: usize,
+    count: usize,
+    [step_count, repetitions]: [u32; 2],
+) -> Result<AgentTimes, Trouble> {
+    let scene = Scene::flat(&format!("20 % {side}²"), side, side, noise(side * side, 0.2, 5));
+    let grid = scene.grid()?;
+    let goals = [grid.cell(scene.goal)];
+    let solve = |engine: &Engine| -> Result<(Flow, Field), Trouble> {
+        let flow = Flow::new(engine, grid.clone())?;
+        let field = flow.solve(&goals, &FieldOptions::default())?.wait()?;
+        Ok((flow, field))
+    };
+    let ((flow, field), (_, known)) = (solve(engine)?, solve(&Engine::cpu())?);
+    let random = &mut Random::new(12);
+    let starts: Vec<At> = (0..count).map(|_| grid.cell(random.below(side * side))).collect();
+    let mut expected = starts.clone();
+    for _ in 0..3 {
+        expected = known.next_cells(&expected)?.wait()?.rows;
+    }
+    let mut crowd = flow.agents(&starts)?;
+    crowd.step(&field, 3)?;
+    let is_same = crowd.cells()?.wait()? == expected;
+    let some = &starts[..count / 10];
+    let paths = known.paths(some)?.wait()?;
+    let found = field.paths(some)?.wait()?;
+    let difference = match (is_same, found.cells == paths.cells && found.lengths == paths.lengths) {
+        (true, true) => None,
+        (false, _) => Some("agents are not where the CPU engine has them"),
+        (true, false) => Some("paths are not the CPU engine's"),
+    };
+    let [mut step_device, mut step, mut all] = [const { Samples::new() }; 3];
+    for _ in 0..repetitions {
+        // Agents start anew each time: at their goals they would have nothing to do.
+        let mut crowd = flow.agents(&starts)?;
+        let (ms, stamped) = time(|| {
+            device_ms(engine, |encoder| {
+                (0..step_count)
+                    .try_for_each(|_| crowd.encode_steps(encoder, &field, 1))
+                    .map_err(Trouble::from)
+            })
+        });
+        step.push(ms / f64::from(step_count));
+        if let Some(ms) = stamped? {
+            step_device.push(ms / f64::from(step_count));
+        }
+    }
+    for _ in 0..repetitions.min(3) {
+        let (ms, found) = time(|| field.paths(some)?.wait());
+        found?;
+        all.push(ms);
+    }
+    Ok(AgentTimes { grid: scene.name, step_device, step, paths: all, difference })
+}
+
+/// The device time of encoded commands in milliseconds; none without timestamps.
+///
+/// # Errors
+/// Those of `encode`, and of the device.
+pub(crate) fn device_ms(
+    engine: &Engine,
+    encode: impl FnOnce(&mut wgpu::CommandEncoder) -> Result<(), Trouble>,
+) -> Result<Option<f64>, Trouble> {
     let (device, queue) = engine.device().ok_or("the engine has no device")?;
     let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
     let is_timed = device.features().contains(wgpu::Features::TIMESTAMP_QUERY);
@@ -226,60 +263,107 @@ fn row(
     is_small: bool,
 ) -> Result<(), String> {
     let Job { scene, field_count, aim_ms } = job;
-    let grid = scene.grid()?;
-    let flow = Flow::new(engine, grid.clone()).map_err(message)?;
-    let free: Vec<usize> = (0..scene.blocked.len()).filter(|&at| !scene.blocked[at]).collect();
-    let random = &mut Random::new(8);
-    let goals: Vec<[At; 1]> = match *field_count {
-        1 => vec![[grid.cell(scene.goal)]],
-        count => (0..count).map(|_| [grid.cell(free[random.below(free.len())])]).collect(),
-    };
-    let lists: Vec<&[At]> = goals.iter().map(|goals| &goals[..]).collect();
-    let solve = || flow.fields(&lists, &FieldOptions::default())?.wait();
-    // The first solve builds the pipelines.
-    let fields = solve().map_err(message)?;
-    let on_cpu = Flow::new(&Engine::cpu(), grid).map_err(message)?;
-    let known = on_cpu.fields(&lists, &FieldOptions::default()).map_err(message)?.wait().map_err(message)?;
-    for (field, known) in fields.rows.iter().zip(&known.rows) {
-        if !is_equal(field, known)? {
-            report.fail(format!("{}: {name} gives another field than the CPU engine", scene.name));
-            return Ok(());
-        }
+    let repetitions = if is_small { 3 } else { 15 };
+    let found = measure_fields(engine, scene, *field_count, repetitions, true)?;
+    if found.is_equal != Some(true) {
+        report.fail(format!("{}: {name} gives another field than the CPU engine", scene.name));
+        return Ok(());
     }
-    drop((fields, known));
-    let (mut kernels, mut whole) = (Samples::default(), Samples::default());
-    let mut rounds = 0;
-    for _ in 0..if is_small { 3 } else { 15 } {
-        let (ms, fields) = time(solve);
-        let fields = fields.map_err(message)?;
-        whole.push(ms);
-        if let Some(field) = fields.rows.first() {
-            rounds = field.stats().rounds;
-            if let Some(ms) = field.stats().kernels_ms {
-                kernels.push(ms);
-            }
-        }
-    }
-    let is_timed = !kernels.median().is_nan();
-    let ms = if is_timed { kernels.median() } else { whole.median() };
+    let ms = found.kernels_ms().unwrap_or(found.whole.median());
     let cells = scene.blocked.len() * field_count;
     table.row([
         name.into(),
         scene.name.as_str().into(),
         (*field_count).into(),
-        (rounds as usize).into(),
-        if is_timed { Cell::Number(kernels.median(), 3) } else { Cell::Empty },
-        Cell::Number(whole.median(), 3),
+        (found.rounds as usize).into(),
+        found.kernels_ms().map_or(Cell::Empty, |ms| Cell::Number(ms, 3)),
+        Cell::Number(found.whole.median(), 3),
         Cell::Number(cells as f64 / ms * 1e-6, 3),
         aim_ms.map_or(Cell::Empty, |ms| Cell::Number(ms, 2)),
     ]);
     Ok(())
 }
 
+/// What solving fields took.
+pub(crate) struct FieldTimes {
+    /// Of the first field.
+    pub(crate) rounds: u32,
+    /// By the device's clock; no samples without timestamps.
+    pub(crate) kernels: Samples,
+    /// From the call to the fields on the device.
+    pub(crate) whole: Samples,
+    /// Whether every cell is the CPU engine's; none where it was not compared.
+    pub(crate) is_equal: Option<bool>,
+    /// A solve by the CPU engine, if it was compared.
+    pub(crate) cpu_ms: Option<f64>,
+}
+
+impl FieldTimes {
+    /// The median by the device's clock, if it has one.
+    pub(crate) fn kernels_ms(&self) -> Option<f64> {
+        Some(self.kernels.median()).filter(|ms| !ms.is_nan())
+    }
+}
+
+/// Solves fields over a scene on an engine, compares them with the CPU engine's if so asked, and times them. One field has the
+/// scene's goal, many have a random goal each.
+///
+/// # Errors
+/// An error of the library.
+pub(crate) fn measure_fields(
+    engine: &Engine,
+    scene: &Scene,
+    field_count: usize,
+    repetitions: usize,
+    is_compared: bool,
+) -> Result<FieldTimes, Trouble> {
+    let grid = scene.grid()?;
+    let flow = Flow::new(engine, grid.clone())?;
+    let random = &mut Random::new(8);
+    let goals: Vec<[At; 1]> = match field_count {
+        1 => vec![[grid.cell(scene.goal)]],
+        count => {
+            let free: Vec<usize> = (0..scene.blocked.len()).filter(|&at| !scene.blocked[at]).collect();
+            (0..count).map(|_| [grid.cell(free[random.below(free.len())])]).collect()
+        }
+    };
+    let lists: Vec<&[At]> = goals.iter().map(|goals| &goals[..]).collect();
+    let solve = || flow.fields(&lists, &FieldOptions::default())?.wait();
+    // The first solve builds the pipelines.
+    let fields = solve()?;
+    let (mut is_equal, mut cpu_ms) = (None, None);
+    if is_compared {
+        let on_cpu = Flow::new(&Engine::cpu(), grid)?;
+        let (ms, known) = time(|| on_cpu.fields(&lists, &FieldOptions::default())?.wait());
+        let known = known?;
+        cpu_ms = Some(ms);
+        let mut is_same = true;
+        for (field, known) in fields.rows.iter().zip(&known.rows) {
+            is_same &= are_equal(field, known)?;
+        }
+        is_equal = Some(is_same);
+    }
+    drop(fields);
+    let mut found =
+        FieldTimes { rounds: 0, kernels: Samples::new(), whole: Samples::new(), is_equal, cpu_ms };
+    for _ in 0..repetitions {
+        let (ms, fields) = time(solve);
+        let fields = fields?;
+        found.whole.push(ms);
+        if let Some(field) = fields.rows.first() {
+            found.rounds = field.stats().rounds;
+            if let Some(ms) = field.stats().kernels_ms {
+                found.kernels.push(ms);
+            }
+        }
+    }
+    Ok(found)
+}
+
 /// Whether two fields agree in every cell.
-fn is_equal(field: &Field, known: &Field) -> Result<bool, String> {
+fn are_equal(field: &Field, known: &Field) -> Result<bool, Trouble> {
     let Some((distances, next)) = known.host() else { return Ok(false) };
-    let ours = field.distances().map_err(message)?.wait().map_err(message)?;
-    let codes = field.next_codes().map_err(message)?.wait().map_err(message)?;
+    let ours = field.distances()?.wait()?;
+    let codes = field.next_codes()?.wait()?;
     Ok(ours == distances && codes == next)
 }

@@ -31,6 +31,11 @@ impl Scene {
         Self::new(name, [width, height, 1], Connectivity::Four, blocked)
     }
 
+    /// A cube of `side`³ cells.
+    pub(crate) fn volume(name: &str, side: usize, connectivity: Connectivity, blocked: Vec<bool>) -> Self {
+        Self::new(name, [side; 3], connectivity, blocked)
+    }
+
     /// The grid.
     ///
     /// # Errors
@@ -41,6 +46,11 @@ impl Scene {
         let options = GridOptions { connectivity, costs, ..GridOptions::default() };
         Grid::new(size, &self.blocked, options).map_err(|error| error.to_string())
     }
+}
+
+/// `a field`, `7 fields`.
+pub(crate) fn count_of_fields(count: usize) -> String {
+    if count == 1 { "a field".into() } else { format!("{count} fields") }
 }
 
 /// Random obstacles.
@@ -153,7 +163,7 @@ pub(crate) fn stepped_scenes(is_quick: bool) -> Vec<Scene> {
         [("volume of 6", Connectivity::Six), ("volume of 26", Connectivity::TwentySix(Corners::BothFree))]
     {
         let blocked = noise(side.pow(3), 0.2, 5);
-        scenes.push(Scene::new(&format!("{name} {side}³"), [side; 3], connectivity, blocked));
+        scenes.push(Scene::volume(&format!("{name} {side}³"), side, connectivity, blocked));
     }
     scenes
 }

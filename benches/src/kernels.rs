@@ -8,7 +8,7 @@ use hullfield_oracle::random::Random;
 use hullfield_oracle::{scenes, whole_truths};
 
 use crate::engines::NamedEngine;
-use crate::error::message;
+use crate::error::{Trouble, message};
 use crate::machine::SEED;
 use crate::options::Options;
 use crate::report::{Cell, Report, Table};
@@ -23,7 +23,7 @@ const CHECKED_PAIRS: usize = 300;
 
 /// The query of each pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Query {
+pub(crate) enum Query {
     Intersections,
     Distances,
     Contacts,
@@ -31,7 +31,7 @@ enum Query {
 }
 
 impl Query {
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Intersections => "yes or no",
             Self::Distances => "distance",
@@ -40,51 +40,29 @@ impl Query {
         }
     }
 
-    fn run(
+    /// The statistics of the query, once its rows are there.
+    pub(crate) fn run(
         self,
         arena: &Arena,
         bodies: &[Body],
         motions: &[Motion],
         pairs: Pairs<'_>,
-    ) -> Result<Stats, String> {
+    ) -> Result<Stats, Trouble> {
         Ok(match self {
-            Self::Intersections => {
-                arena.intersections(bodies, pairs).map_err(message)?.wait().map_err(message)?.stats
-            }
+            Self::Intersections => arena.intersections(bodies, pairs)?.wait()?.stats,
             Self::Distances => {
-                arena
-                    .distances(bodies, pairs, &DistanceOptions { margin: 0.0 })
-                    .map_err(message)?
-                    .wait()
-                    .map_err(message)?
-                    .stats
+                arena.distances(bodies, pairs, &DistanceOptions { margin: 0.0 })?.wait()?.stats
             }
-            Self::Contacts => {
-                arena
-                    .contacts(bodies, pairs, &ContactOptions { margin: 0.0 })
-                    .map_err(message)?
-                    .wait()
-                    .map_err(message)?
-                    .stats
-            }
+            Self::Contacts => arena.contacts(bodies, pairs, &ContactOptions { margin: 0.0 })?.wait()?.stats,
             Self::Sweeps => {
-                arena
-                    .sweeps(
-                        bodies,
-                        motions,
-                        pairs,
-                        &SweepOptions { duration: DURATION, ..Default::default() },
-                    )
-                    .map_err(message)?
-                    .wait()
-                    .map_err(message)?
-                    .stats
+                let options = SweepOptions { duration: DURATION, ..Default::default() };
+                arena.sweeps(bodies, motions, pairs, &options)?.wait()?.stats
             }
         })
     }
 
     /// Checks about `count` answers against the oracle.
-    fn check(
+    pub(crate) fn check(
         self,
         arena: &Arena,
         scene: &Scene,
@@ -144,6 +122,15 @@ impl Query {
     }
 }
 
+/// Given pairs in a crowd, about 30 % of them overlapping.
+pub(crate) fn given_pairs(vertex_count: usize, pair_count: usize) -> Result<Scene, String> {
+    let mut random = Random::new(SEED);
+    let mut scene = Scene::of_hulls(&spheres(&mut random, 32, vertex_count))?;
+    let reach = scene.reach_for_overlap(&mut random, 0.3)?;
+    scene.crowd(&mut random, (pair_count / 10).clamp(50, 20_000), pair_count, reach);
+    Ok(scene)
+}
+
 /// Kernel rates on given pairs.
 ///
 /// # Errors
@@ -171,10 +158,7 @@ pub(crate) fn given(options: &Options, report: &mut Report, engines: &[NamedEngi
                 continue;
             }
             let repetitions = if is_slow { 3 } else { 15 };
-            let mut random = Random::new(SEED);
-            let mut scene = Scene::of_hulls(&spheres(&mut random, 32, vertex_count))?;
-            let reach = scene.reach_for_overlap(&mut random, 0.3)?;
-            scene.crowd(&mut random, (pair_count / 10).clamp(50, 20_000), pair_count, reach);
+            let scene = given_pairs(vertex_count, pair_count)?;
             let arena =
                 Arena::new(engine, &scene.hulls, hullfield::collide::Options::default()).map_err(message)?;
             let bodies = scene.library_bodies();

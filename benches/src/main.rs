@@ -10,6 +10,7 @@ mod flow;
 mod flow_agents;
 mod flow_device;
 mod flow_scenes;
+mod gpu;
 mod hulls;
 
 mod kernels;
@@ -63,7 +64,9 @@ enum Job {
     Path(Options),
     /// What a real GPU's compiler makes of every kernel: registers, scratch memory, waves, code. Needs Mesa's RADV, but no GPU.
     Shaders(shaders::Options),
-    /// All of these but accuracy and shaders.
+    /// The kit for a machine with a GPU: parity, every kernel's time, frames, pairs, fields, agents, bandwidth; within a budget of time.
+    Gpu(gpu::Options),
+    /// All of these but accuracy, shaders and gpu.
     All(Options),
 }
 
@@ -81,6 +84,13 @@ fn main() -> ExitCode {
         Job::Shaders(options) => {
             return match shaders::run(options) {
                 Ok(()) => ExitCode::SUCCESS,
+                Err(message) => refuse(&message),
+            };
+        }
+        Job::Gpu(options) => {
+            return match gpu::run(options) {
+                Ok(true) => ExitCode::SUCCESS,
+                Ok(false) => ExitCode::from(1),
                 Err(message) => refuse(&message),
             };
         }

@@ -47,7 +47,8 @@ impl From<usize> for Cell {
 }
 
 impl Cell {
-    fn print(&self) -> String {
+    /// As in the table.
+    pub(crate) fn text(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
             Self::Count(count) => thousands(*count),
@@ -117,7 +118,7 @@ impl Table {
 
     fn print(&self) -> String {
         let printed: Vec<Vec<String>> =
-            self.rows.iter().map(|row| row.iter().map(Cell::print).collect()).collect();
+            self.rows.iter().map(|row| row.iter().map(Cell::text).collect()).collect();
         let width = |column: usize| {
             let cells = printed.iter().map(|row| row[column].chars().count());
             cells.chain([self.columns[column].chars().count()]).max().unwrap_or(0)
@@ -166,7 +167,7 @@ impl Table {
             text += "<tr>";
             for cell in row {
                 let class = if cell.is_text() { "" } else { " class=\"n\"" };
-                let _ = write!(text, "<td{class}>{}</td>", escape(&cell.print()));
+                let _ = write!(text, "<td{class}>{}</td>", escape(&cell.text()));
             }
             text += "</tr>\n";
         }
@@ -238,13 +239,17 @@ impl Report {
 
     /// The report as JSON.
     pub(crate) fn to_json(&self) -> String {
+        format!("{:#}\n", self.to_value())
+    }
+
+    /// The report as a value of JSON.
+    pub(crate) fn to_value(&self) -> Value {
         let header = self.header.iter().map(|(name, value)| (name.replace(' ', "_"), json!(value))).collect();
-        let value = json!({
+        json!({
             "header": Value::Object(header),
             "tables": self.tables.iter().map(Table::json).collect::<Vec<_>>(),
             "failures": self.failures,
-        });
-        format!("{value:#}\n")
+        })
     }
 
     /// The report as a self-contained HTML page.

@@ -9,6 +9,11 @@ pub(crate) struct Samples {
 }
 
 impl Samples {
+    /// None yet.
+    pub(crate) const fn new() -> Self {
+        Self { ms: Vec::new() }
+    }
+
     /// Adds a repetition.
     pub(crate) fn push(&mut self, ms: f64) {
         self.ms.push(ms);
@@ -27,6 +32,12 @@ impl Samples {
     /// The longest.
     pub(crate) fn worst(&self) -> f64 {
         quantile(&self.ms, 1.0)
+    }
+
+    /// The same, each divided by `count`.
+    pub(crate) fn divided(mut self, count: f64) -> Self {
+        self.ms.iter_mut().for_each(|ms| *ms /= count);
+        self
     }
 
     /// Half the interquartile range, as a share of the median.

@@ -3,6 +3,7 @@
 mod adapter;
 mod ci;
 mod driver;
+mod gpu_kit;
 mod gpu_tests;
 mod install;
 mod test;
@@ -28,6 +29,8 @@ usage: cargo xtask <chore>
   ci                  formatting, lints, documentation, house, wasm, licences, spelling; each step timed
   house [--list]      check the sources against the rules of ARCHITECTURE.md: imports run downward, no circles of files,
                       each shader has a Rust file of its name; --list prints all imports between files
+  gpu                 build hullfield-bench in release and pack it into target/gpu-kit, for a machine with a GPU, but
+                      without a network and a compiler
   gpu-tests           list the tests that need an adapter
   adapter             print the adapter that the tests would find; changes nothing
 ";
@@ -37,6 +40,7 @@ fn main() -> ExitCode {
     let done = match args.first().map(String::as_str) {
         Some("test") => test::run(&args[1..]),
         Some("ci") => ci::run(&args[1..]),
+        Some("gpu") => gpu_kit::run(&args[1..]),
         Some("gpu-tests") => gpu_tests::all(root()).map(|tests| {
             for test in tests {
                 println!("{} {}{}", test.program, test.name, if test.is_long { " (long)" } else { "" });

@@ -1,0 +1,3 @@
+// No work.
+@compute @workgroup_size(1)
+fn main() {}
