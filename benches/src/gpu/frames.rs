@@ -211,6 +211,7 @@ pub(crate) fn given(kit: &mut Kit) -> Result<(), Trouble> {
             "judged",
         ],
     );
+    let mut rates = QUERIES.map(|query| (query, Vec::new()));
     for &pair_count in sizes {
         let what = format!("a scene of {pair_count} pairs");
         let Some(scene) = kit.job("scene", &what, pair_count as f64, |_| Ok(given_pairs(32, pair_count)?))
@@ -227,6 +228,9 @@ pub(crate) fn given(kit: &mut Kit) -> Result<(), Trouble> {
             });
             let Some((timed, cpu_ms, judged)) = found else { continue };
             let [_, kernels, ..] = &timed.stages;
+            if let Some((_, rates)) = rates.iter_mut().find(|(of, _)| *of == query) {
+                rates.push((scene.pairs.len(), scene.pairs.len() as f64 / kernels.median()));
+            }
             let rate = |samples: &Samples| Cell::Number(scene.pairs.len() as f64 / samples.median() / 1e3, 2);
             let mut cells: Vec<Cell> =
                 vec![scene.pairs.len().into(), query.name().into(), timed.stats.settled_count.into()];
@@ -242,12 +246,29 @@ pub(crate) fn given(kit: &mut Kit) -> Result<(), Trouble> {
             table.row(cells);
         }
     }
+    for (query, rates) in rates {
+        if let Some(note) = saturation(&rates) {
+            table.note(format!("{}: {note}", query.name()));
+        }
+    }
     table.note("cpu engine: end to end on all threads, the shorter of two runs; judged: answers that the f64 oracle found right.");
     kit.report.table(table);
     Ok(())
 }
 
 const QUERIES: [Query; 4] = [Query::Intersections, Query::Distances, Query::Contacts, Query::Sweeps];
+
+/// From how many pairs on the kernels run at nearly their best rate. `rates` has sizes and rates.
+fn saturation(rates: &[(usize, f64)]) -> Option<String> {
+    let best = rates.iter().map(|&(_, rate)| rate).fold(f64::NAN, f64::max);
+    let &(largest, _) = rates.last()?;
+    let &(full, _) = rates.iter().find(|&&(_, rate)| rate >= 0.95 * best)?;
+    Some(if full == largest {
+        format!("the device was not seen to be full: the rate still grows at {largest} pairs")
+    } else {
+        format!("the device is full from {full} pairs on, where the kernels have 95 % of their best rate")
+    })
+}
 
 /// Pairs of each size that the oracle judges.
 const JUDGED: usize = 100;
@@ -272,4 +293,18 @@ fn given_row(
     let on_cpu = Arena::new(&Engine::cpu(), &scene.hulls, Default::default())?;
     let cpu_ms = cpu_ms(|| query.run(&on_cpu, &bodies, &motions, Pairs::Given(&scene.pairs)))?;
     Ok((timed, cpu_ms, judged))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_device_is_told_from_one_that_is_not() {
+        let full = saturation(&[(10, 1.0), (100, 5.0), (1000, 9.8), (10_000, 10.0)]).unwrap();
+        assert!(full.contains("full from 1000 pairs"), "{full}");
+        let growing = saturation(&[(10, 1.0), (100, 5.0)]).unwrap();
+        assert!(growing.contains("still grows at 100 pairs"), "{growing}");
+        assert_eq!(saturation(&[]), None);
+    }
 }

@@ -345,6 +345,36 @@ mod tests {
         assert_eq!((kit.parts[1].state, kit.parts[1].job_count), ("failed", 0));
     }
 
+    /// The job after a lost device has a new one.
+    #[test]
+    fn a_lost_device_ends_a_job_only() {
+        use hullfield::collide::{Arena, Body, Hull, Options, Pairs};
+        let adapters = hullfield::adapters();
+        let Some(adapter) = adapters.first() else {
+            eprintln!("skipped: no GPU");
+            return;
+        };
+        let report = Report::new(Vec::new());
+        let mut kit = Kit::new(report, &adapter.name, None, 1000.0, vec![1.0], true);
+        let ask = |engine: &Engine| -> Result<usize, Trouble> {
+            let arena = Arena::new(engine, &[Hull::ball(1.0)?], Options::default())?;
+            let bodies = [Body::new(0), Body::new(0).at([1.5, 0.0, 0.0])];
+            Ok(arena.intersections(&bodies, Pairs::BroadPhase)?.wait()?.rows.len())
+        };
+        kit.part(0, "frames", |kit| {
+            let lost = kit.job("frame", "lost", 1.0, |engine| {
+                engine.device().unwrap().0.destroy();
+                ask(engine)
+            });
+            assert_eq!(lost, None);
+            assert_eq!(kit.job("frame", "next", 1.0, ask), Some(1));
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!((kit.parts[0].state, kit.parts[0].job_count), ("failed", 1));
+        assert!(kit.parts[0].notes[0].contains("lost"), "{:?}", kit.parts[0].notes);
+    }
+
     #[test]
     fn what_does_not_fit_is_named() {
         let mut kit = kit(1e-9);
