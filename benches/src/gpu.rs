@@ -54,7 +54,7 @@ struct Part {
 const PARTS: [Part; 8] = [
     Part { name: "roofline", weight: 1.0, run: roofline::run },
     Part { name: "parity", weight: 4.0, run: parity::run },
-    Part { name: "kernels", weight: 3.0, run: kernel_times::run },
+    Part { name: "kernels", weight: 4.0, run: kernel_times::run },
     Part { name: "frames", weight: 4.0, run: frames::frames },
     Part { name: "given", weight: 4.0, run: frames::given },
     Part { name: "fields", weight: 4.0, run: fields::fields },

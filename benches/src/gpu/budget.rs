@@ -2,6 +2,10 @@
 
 use std::collections::BTreeMap;
 
+/// How many times its fair share a part may take: most parts take less than theirs, and what they leave would come too late for the
+/// ones before.
+const GENEROSITY: f64 = 1.5;
+
 /// A budget and the weights of the parts that share it, in order.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
@@ -20,7 +24,7 @@ impl Plan {
         let rest: f64 = self.weights.iter().skip(part).sum();
         let weight = self.weights.get(part).copied().unwrap_or(0.0);
         let left = (self.total_s - now_s).max(0.0);
-        now_s + if rest > 0.0 { left * weight / rest } else { 0.0 }
+        now_s + if rest > 0.0 { left * (GENEROSITY * weight / rest).min(1.0) } else { 0.0 }
     }
 }
 
@@ -114,14 +118,16 @@ mod tests {
 
     #[test]
     fn shares_are_by_weight_and_pass_on_what_is_left() {
-        let plan = Plan::new(100.0, vec![1.0, 3.0, 1.0]);
-        assert_eq!(plan.end_of(0, 0.0), 20.0);
-        // The first part took 20 seconds, then none: the others have the rest.
-        assert_eq!(plan.end_of(1, 20.0), 80.0);
-        assert_eq!(plan.end_of(1, 0.0), 75.0);
-        assert_eq!(plan.end_of(2, 90.0), 100.0);
+        let plan = Plan::new(100.0, vec![1.0, 2.0, 3.0, 6.0]);
+        // One and a half times the twelfth part.
+        assert_eq!(plan.end_of(0, 0.0), 12.5);
+        // The first part took 12 seconds, or none: the others have the rest.
+        assert_eq!(plan.end_of(1, 12.0), 36.0);
+        assert!((plan.end_of(1, 0.0) - 300.0 / 11.0).abs() < 1e-9);
+        assert_eq!(plan.end_of(2, 40.0), 70.0);
+        assert_eq!(plan.end_of(3, 90.0), 100.0);
         // Past the budget nothing is left.
-        assert_eq!(plan.end_of(2, 130.0), 130.0);
+        assert_eq!(plan.end_of(3, 130.0), 130.0);
         assert_eq!(plan.end_of(9, 10.0), 10.0);
     }
 

@@ -29,7 +29,7 @@ fn cells(found: &FieldTimes, cell_count: usize) -> [Cell; 7] {
         found.kernels_ms().map_or(Cell::Empty, |ms| Cell::Number(ms, 3)),
         Cell::Number(found.whole.median(), 3),
         Cell::Share(found.whole.spread(), 0),
-        Cell::Number(cell_count as f64 / ms * 1e-6, 3),
+        Cell::Number(cell_count as f64 / ms * 1e-3, 2),
         match found.is_equal {
             Some(true) => "equal".into(),
             Some(false) => "different".into(),
@@ -58,7 +58,7 @@ pub(crate) fn fields(kit: &mut Kit) -> Result<(), Trouble> {
             "kernels ms",
             "solve ms",
             "±",
-            "Gcells a second",
+            "Mcells a second",
             "cpu engine's",
             "cpu engine ms",
         ],
@@ -83,7 +83,7 @@ pub(crate) fn fields(kit: &mut Kit) -> Result<(), Trouble> {
             }
         }
     }
-    table.note("solve: from the call to the field on the device; Gcells a second: by the kernels, or by the solve without timestamps; cpu engine ms: one solve, all threads.");
+    table.note("solve: from the call to the field on the device; Mcells a second: by the kernels, or by the solve without timestamps; cpu engine ms: one solve, all threads.");
     kit.report.table(table);
     Ok(())
 }
@@ -111,7 +111,7 @@ pub(crate) fn batches(kit: &mut Kit) -> Result<(), Trouble> {
             "kernels ms",
             "solve ms",
             "±",
-            "Gcells a second",
+            "Mcells a second",
             "cpu engine's",
             "cpu engine ms",
         ],

@@ -21,7 +21,7 @@ use crate::scene::Scene;
 use crate::sweeps::{self, motions_of};
 
 /// Frames that each job is timed over.
-const FRAMES: u64 = 5;
+const FRAMES: u64 = 4;
 
 /// Kernels with a smaller share of a frame have no row.
 const LEAST_SHARE: f64 = 0.005;
@@ -147,7 +147,7 @@ fn timed<T>(
 }
 
 fn collide(kit: &mut Kit, table: &mut Table, seen: &mut BTreeSet<&'static str>) -> Result<(), Trouble> {
-    let (body_count, every_count) = if kit.is_reduced { (3_000, 300) } else { (10_000, 5_000) };
+    let (body_count, every_count) = if kit.is_reduced { (2_500, 200) } else { (10_000, 5_000) };
     let scene = |count: usize| -> Result<Scene, Trouble> {
         let sets = scenes::convex_sets(24, 1.0, SEED);
         let mut scene = Scene::of_hulls(&sets)?;
@@ -156,8 +156,11 @@ fn collide(kit: &mut Kit, table: &mut Table, seen: &mut BTreeSet<&'static str>) 
     };
     let (many, few) = (scene(body_count)?, scene(every_count)?);
     let (many_bodies, few_bodies) = (many.library_bodies(), few.library_bodies());
-    let candidates: Vec<[u32; 2]> =
+    let mut candidates: Vec<[u32; 2]> =
         Arena::new(&Engine::cpu(), &many.hulls, Default::default())?.candidates(&many_bodies)?.wait()?;
+    if kit.is_reduced {
+        candidates.truncate(5_000);
+    }
     let (many_motions, few_motions) = (motions_of(&many), motions_of(&few));
     let sweep = SweepOptions { duration: sweeps::DURATION, ..Default::default() };
     for (way, pairs) in [
@@ -196,7 +199,8 @@ fn collide(kit: &mut Kit, table: &mut Table, seen: &mut BTreeSet<&'static str>) 
     });
     add(kit, table, seen, &format!("encoded yes or no ({body_count})"), |engine| {
         let arena = Arena::new(engine, &many.hulls, Default::default())?;
-        let capacity = Capacity { pairs: 2 * candidates.len() as u32, rows: candidates.len() as u32 };
+        let count = 40 * body_count as u32;
+        let capacity = Capacity { pairs: count, rows: count };
         timed(engine, || {
             submitted(engine, |encoder| {
                 let bodies = DeviceBodies::Host(&many_bodies);

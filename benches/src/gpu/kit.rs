@@ -226,7 +226,9 @@ impl Kit {
         }
         let (total_s, budget_s) = (self.now_s(), self.budget_s);
         table.note(format!("{} of a budget of {}", seconds(total_s), seconds(budget_s)));
-        table.note("in part: some jobs did not fit and are named below");
+        if !self.skipped.is_empty() {
+            table.note("what did not fit is named below");
+        }
         self.report.table(table);
         if !self.skipped.is_empty() {
             let mut table = Table::new("skipped", "What did not run, and why", &["part", "what", "why"]);
