@@ -59,7 +59,7 @@ pub(crate) fn fields(kit: &mut Kit) -> Result<(), Trouble> {
             "solve ms",
             "±",
             "Mcells a second",
-            "cpu engine's",
+            "as cpu engine",
             "cpu engine ms",
         ],
     );
@@ -112,7 +112,7 @@ pub(crate) fn batches(kit: &mut Kit) -> Result<(), Trouble> {
             "solve ms",
             "±",
             "Mcells a second",
-            "cpu engine's",
+            "as cpu engine",
             "cpu engine ms",
         ],
     );

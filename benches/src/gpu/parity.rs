@@ -109,7 +109,7 @@ fn collide(kit: &mut Kit) -> Result<(), Trouble> {
             "rows",
             "statuses differ",
             "numbers differ",
-            "worst / τ",
+            "worst in τ",
             "failures",
             "judged",
             "wrong",
@@ -119,7 +119,7 @@ fn collide(kit: &mut Kit) -> Result<(), Trouble> {
     let mut listed = Table::new(
         "parity_statuses",
         "Statuses that differ, the first of each query",
-        &["scene", "scale", "pairs", "query", "a", "b", "gpu", "cpu", "gap", "gap / τ"],
+        &["scene", "scale", "pairs", "query", "a", "b", "gpu", "cpu", "gap", "gap in τ"],
     );
     let mut status_count = 0;
     let mut run = |kit: &mut Kit, case: &Case, pairs: Pairs<'_>| {
