@@ -19,7 +19,7 @@ fn all_scenes() -> Vec<(String, Scene)> {
     let sets = scenes::convex_sets(48, 1.0, 300);
     let near = |count, stretch, seed| Near { count, stretch, seed, ..Near::default() };
     let plain = scenes::near_pairs(&sets, near(extent(1_000, 100_000), 1.0, 301));
-    let scaled = [1e-5_f32, 1e-2, 1.0, 1e3, 1e5].map(|scale| (format!("near, {scale:e}"), plain.scaled(scale)));
+    let scaled = [1e-5_f64, 1e-2, 1.0, 1e3, 1e5].map(|scale| (format!("near, {scale:e}"), plain.scaled(scale)));
     let others = [
         ("stretched", scenes::near_pairs(&sets, near(extent(300, 10_000), 30.0, 302))),
         ("rounded", scenes::near_pairs(&sets, Near { rounded: 1.0, ..near(extent(300, 10_000), 1.0, 303) })),

@@ -276,7 +276,8 @@ pub(crate) fn above_half_space(supports: &Supports, a: &Placed, b: &Placed, beyo
     if gap > margin.max(touching) + error {
         return Outcome::Beyond;
     }
-    let is_close_to = |threshold: f64| (gap - threshold).abs() <= error;
+    // The number must be within the tolerance too.
+    let is_close_to = |threshold: f64| (gap - threshold).abs() <= error || error > tolerance;
     if is_close_to(touching) || is_close_to(-touching) || is_close_to(margin) && gap > touching {
         return Outcome::Open;
     }
