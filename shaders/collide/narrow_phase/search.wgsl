@@ -1,4 +1,4 @@
-// The entry point of the kernels that examine every pair: verdict.wgsl and measure.wgsl.
+// The entry point of the kernels that examine every pair: verdict.wgsl, measure.wgsl and sweep/pair.wgsl.
 //
 // They define `decide(index)`, which writes the result of a pair if little work shows it and returns whether it did, and
 // `search(index)` for the others. Many pairs end with `decide`; the first invocations of a workgroup search the others,

@@ -1,5 +1,5 @@
-// First times of contact of pairs that do not rotate, one thread per pair: casts the pairs that cut.wgsl has left, and
-// lists those that may touch at the start for EPA (narrow_phase/measure_refine.wgsl).
+// First times of contact of pairs that do not rotate, as narrow_phase/search.wgsl runs it: casts the pairs that cut.wgsl
+// has left, and lists those that may touch at the start for EPA (narrow_phase/measure_refine.wgsl).
 //
 // Writes to measures for a hit: a time, the normal (unit, from a to b, world axes), a distance and a speed. The time
 // of contact is that time plus distance / speed; the host divides in f64. A pair with a half-space that touches at the
@@ -144,24 +144,19 @@ fn sweep_plane(index: u32, pair: vec2u, velocity: vec3f, spin: f32) {
     verdicts[index] = verdict;
 }
 
-@compute @workgroup_size(WORKGROUP_SIZE)
-fn main(
-    @builtin(workgroup_id) group: vec3u,
-    @builtin(num_workgroups) groups: vec3u,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let index = params.first + flat_index(group, groups, local);
-    if index >= pair_count() {
-        return;
+// Decides the pairs with a half-space; cut.wgsl has decided others.
+fn decide(index: u32) -> bool {
+    var is_decided = true;
+    if code_of(verdicts[index]) == VERDICT_CAST {
+        let pair = pair_of(index);
+        is_decided = is_plane(pair.x, pair.y);
+        if is_decided {
+            sweep_plane(index, pair, measures[2u * index].xyz, measures[2u * index].w);
+        }
     }
-    let word = verdicts[index];
-    if code_of(word) != VERDICT_CAST {
-        return;
-    }
-    let pair = pair_of(index);
-    if is_plane(pair.x, pair.y) {
-        sweep_plane(index, pair, measures[2u * index].xyz, measures[2u * index].w);
-        return;
-    }
-    sweep_pair(index, pair, bitcast<f32>(word & 0xffffff00u));
+    return is_decided;
+}
+
+fn search(index: u32) {
+    sweep_pair(index, pair_of(index), bitcast<f32>(verdicts[index] & 0xffffff00u));
 }

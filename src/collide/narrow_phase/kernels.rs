@@ -138,7 +138,8 @@ const fn write(
     }
 }
 
-const SEARCH_MAIN: &str = include_str!("../../../shaders/collide/narrow_phase/search.wgsl");
+/// The entry point of kernels that define `decide` and `search`.
+pub(crate) const SEARCH_MAIN: &str = include_str!("../../../shaders/collide/narrow_phase/search.wgsl");
 const GJK_MAIN: &[&str] =
     &[GJK_CORE, include_str!("../../../shaders/collide/narrow_phase/verdict.wgsl"), SEARCH_MAIN];
 pub(crate) static GJK: Kernel = search("hullfield.collide.gjk", LISTED, GJK_MAIN, AXES);

@@ -4,7 +4,7 @@ use crate::collide::broad_phase::kernels::{AABB, BOUNDS_CORE, ROUNDING};
 use crate::collide::broad_phase::kernels::{BOUNDS_PARAMS, ROTATION, TYPES};
 use crate::collide::narrow_phase::kernels::{
     DEPTH, DEPTH_EXHAUSTIVE, EXHAUSTIVE, GJK_CORE, HIT_WRITE_MEASURED, HIT_WRITE_MEASURED_EXHAUSTIVE, LISTED,
-    MEASURES_OUT, NARROW, PairSource, REFINE_LIST, Stages, search,
+    MEASURES_OUT, NARROW, PairSource, REFINE_LIST, SEARCH_MAIN, Stages, search,
 };
 use crate::gpu::DISPATCH_WGSL;
 use crate::gpu::kernel::Binding;
@@ -73,6 +73,7 @@ const SWEEP_MAIN: &[&str] = &[
     WAY,
     include_str!("../../../shaders/collide/sweep/cast.wgsl"),
     include_str!("../../../shaders/collide/sweep/pair.wgsl"),
+    SEARCH_MAIN,
 ];
 pub(crate) static SWEEP: Kernel = search("hullfield.collide.sweep", LISTED, SWEEP_MAIN, MEASURES_OUT);
 pub(crate) static SWEEP_EXHAUSTIVE: Kernel = search(
