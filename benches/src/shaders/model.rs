@@ -119,34 +119,33 @@ struct Quantity {
     share: f64,
 }
 
-// The trips of pairs are those of 16,000 random pairs of 32 random hulls of 32 vertices on a sphere; 39 % overlap, and the cores of 21 %
-// are apart by their spheres. They were counted on the CPU engine, which has the same searches: the most that one of 32 successive pairs
-// takes, in the mean.
-/// Directions of GJK for a verdict.
-const VERDICT_DIRECTIONS: f64 = 7.0;
-/// Of the subgroups of a workgroup of 64, those that search: 44 % of the pairs are open after the first direction.
-const SEARCHED: f64 = 0.57;
-/// Directions of GJK for a distance.
+// The trips of pairs are those of 16,000 random pairs of 32 hulls with 32 vertices on a sphere: 21 % are apart by their spheres, 39 %
+// overlap. A program without SIMD ran the same searches, with a record of what each pair does in each step. 32 successive pairs are a
+// subgroup. It takes as many turns as the one that needs most, in the mean over the subgroups.
+/// Directions of GJK for a verdict, in the subgroups that search, and the faces that they examine for each.
+const VERDICT_DIRECTIONS: f64 = 7.3;
+const VERDICT_FACES: f64 = 0.82;
+/// Of the subgroups of workgroups of 64, those that search: 42 % of the pairs are open after the first direction.
+const SEARCHED: f64 = 0.55;
+/// The same for a distance; there all search.
 const DISTANCE_DIRECTIONS: f64 = 8.9;
-/// Directions of GJK before EPA.
-const DEPTH_DIRECTIONS: f64 = 8.0;
+const DISTANCE_FACES: f64 = 1.66;
+/// The same before EPA.
+const DEPTH_DIRECTIONS: f64 = 6.7;
+const DEPTH_FACES: f64 = 0.71;
 /// Corners that EPA adds.
 const CORNERS: f64 = 17.5;
 /// Share of the pairs that need EPA.
 const OVERLAPS: f64 = 0.39;
 /// Turns of a scan of 32 vertices, eight a turn.
 const SCAN: f64 = 4.0;
-/// Faces of a tetrahedron that GJK examines in a step; at most 3.
-const TETRAHEDRON: f64 = 1.3;
-// A polytope of v corners has 2 v - 4 faces, and removing n of them leaves n + 2 edges. In a subgroup:
-/// Faces of the polytope, in the mean over EPA's steps (two a turn), and at its end.
-const FACES: f64 = 21.0;
-const LAST_FACES: f64 = 30.0;
-/// Faces that a corner sees, and the edges around them.
-const VISIBLE: f64 = 7.0;
-const EDGES: f64 = 9.0;
-/// Groups of 32 faces.
+/// For each corner: groups of 32 faces, turns over the faces, two a turn, visible faces, and corners around them.
 const FACE_GROUPS: f64 = 3.0;
+const FACE_TURNS: f64 = 9.6;
+const VISIBLE: f64 = 3.0;
+const AROUND: f64 = 4.9;
+/// Faces at the end.
+const LAST_FACES: f64 = 37.0;
 /// Corners that complete a tetrahedron, and directions tried for them: most pairs have one already.
 const COMPLETED: f64 = 0.0;
 /// Steps of a round of a wave, and turns of the loops before and after them.
@@ -177,7 +176,7 @@ const QUANTITIES: [Quantity; 4] = [
             at(2, SEARCHED * VERDICT_DIRECTIONS * SCAN),
             at(2, LISTED),
             at(2, SEARCHED * VERDICT_DIRECTIONS * SCAN),
-            at(2, SEARCHED * VERDICT_DIRECTIONS * TETRAHEDRON),
+            at(2, SEARCHED * VERDICT_DIRECTIONS * VERDICT_FACES),
         ],
         share: SUBGROUP as f64,
     },
@@ -197,7 +196,7 @@ const QUANTITIES: [Quantity; 4] = [
             at(2, DISTANCE_DIRECTIONS * SCAN),
             at(2, LISTED),
             at(2, DISTANCE_DIRECTIONS * SCAN),
-            at(2, DISTANCE_DIRECTIONS * TETRAHEDRON),
+            at(2, DISTANCE_DIRECTIONS * DISTANCE_FACES),
         ],
         share: SUBGROUP as f64,
     },
@@ -211,7 +210,7 @@ const QUANTITIES: [Quantity; 4] = [
             at(2, DEPTH_DIRECTIONS * SCAN),
             at(2, LISTED),
             at(2, DEPTH_DIRECTIONS * SCAN),
-            at(2, DEPTH_DIRECTIONS * TETRAHEDRON),
+            at(2, DEPTH_DIRECTIONS * DEPTH_FACES),
             at(1, COMPLETED),
             at(2, COMPLETED),
             at(3, COMPLETED),
@@ -224,9 +223,9 @@ const QUANTITIES: [Quantity; 4] = [
             at(2, LISTED),
             at(2, CORNERS * SCAN),
             at(2, CORNERS * FACE_GROUPS),
-            at(3, CORNERS * FACES / 2.0),
+            at(3, CORNERS * FACE_TURNS),
             at(3, CORNERS * VISIBLE),
-            at(2, CORNERS * EDGES),
+            at(2, CORNERS * AROUND),
             at(1, LAST_FACES),
         ],
         share: SUBGROUP as f64,

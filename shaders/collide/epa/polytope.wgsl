@@ -4,8 +4,8 @@
 // The polytope is in private memory. With 2.5 KB an invocation, it is scratch memory on a GPU: registers do not hold it,
 // and 32 invocations would need five times the workgroup memory that WebGPU guarantees.
 //
-// The CPU's forms are src/collide/epa/verdict.rs and depth.rs. They search the horizon's edges for twins; here an edge
-// is a bit, and its twin another one.
+// No twin: the CPU's forms are in src/collide/epa/verdict.rs and depth.rs. They search the horizon's edges for twins;
+// here an edge is a bit, and its twin another one.
 
 // Software drivers compile large arrays slowly: 64 points took four times as long as 40, and left hardly fewer pairs
 // to the exact path.
