@@ -99,7 +99,7 @@ pub(crate) fn run(options: &Options) -> Result<bool, String> {
         kit.part(index, part.name, part.run)?;
     }
     kit.finish()?;
-    kit.report.print_failures();
+    kit.print_conclusion();
     Ok(kit.report.failures().is_empty())
 }
 

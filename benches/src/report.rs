@@ -116,6 +116,11 @@ impl Table {
         self.notes.push(note.into());
     }
 
+    /// Whether it has no row.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     fn print(&self) -> String {
         let printed: Vec<Vec<String>> =
             self.rows.iter().map(|row| row.iter().map(Cell::text).collect()).collect();

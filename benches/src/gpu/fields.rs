@@ -84,7 +84,7 @@ pub(crate) fn fields(kit: &mut Kit) -> Result<(), Trouble> {
         }
     }
     table.note("solve: from the call to the field on the device; Mcells a second: by the kernels, or by the solve without timestamps; cpu engine ms: one solve, all threads.");
-    kit.report.table(table);
+    kit.table(table);
     Ok(())
 }
 
@@ -131,7 +131,7 @@ pub(crate) fn batches(kit: &mut Kit) -> Result<(), Trouble> {
             }
         }
     }
-    kit.report.table(table);
+    kit.table(table);
     Ok(())
 }
 
@@ -172,6 +172,6 @@ pub(crate) fn agents(kit: &mut Kit) -> Result<(), Trouble> {
     table.note(
         "device: by its clock, a step in a row of steps; step ms: with its share of encoding and waiting.",
     );
-    kit.report.table(table);
+    kit.table(table);
     Ok(())
 }

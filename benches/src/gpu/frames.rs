@@ -127,7 +127,7 @@ pub(crate) fn frames(kit: &mut Kit) -> Result<(), Trouble> {
     }
     table.note("upload: checking, laying out, handing over; kernels: by the device's clock, or from submission to completion without timestamps; settle: f64 on the CPU; cpu engine: end to end on all threads, the shorter of two runs.");
     table.note("differ from cpu: hits of the last frame that the CPU engine does not have or has with another status, all within τ.");
-    kit.report.table(table);
+    kit.table(table);
     Ok(())
 }
 
@@ -252,7 +252,7 @@ pub(crate) fn given(kit: &mut Kit) -> Result<(), Trouble> {
         }
     }
     table.note("cpu engine: end to end on all threads, the shorter of two runs; judged: answers that the f64 oracle found right.");
-    kit.report.table(table);
+    kit.table(table);
     Ok(())
 }
 

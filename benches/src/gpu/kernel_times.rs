@@ -50,7 +50,7 @@ pub(crate) fn run(kit: &mut Kit) -> Result<(), Trouble> {
     }
     table.note("kernels with less than 0.5 % of a frame have no row.");
     table.note("between the kernels: the time from the first to the end of the last in which none ran.");
-    kit.report.table(table);
+    kit.table(table);
     Ok(())
 }
 
@@ -96,7 +96,7 @@ fn pipelines(kit: &mut Kit) -> Result<(), Trouble> {
             table.row([name.into(), built.pipeline_count.into(), Cell::Number(built.compile_ms, 1)]);
         }
     }
-    kit.report.table(table);
+    kit.table(table);
     Ok(())
 }
 
@@ -199,7 +199,7 @@ fn collide(kit: &mut Kit, table: &mut Table, seen: &mut BTreeSet<&'static str>) 
     });
     add(kit, table, seen, &format!("encoded yes or no ({body_count})"), |engine| {
         let arena = Arena::new(engine, &many.hulls, Default::default())?;
-        let count = 40 * body_count as u32;
+        let count = 20 * body_count as u32;
         let capacity = Capacity { pairs: count, rows: count };
         timed(engine, || {
             submitted(engine, |encoder| {

@@ -192,6 +192,13 @@ impl Kit {
         Ok(self.engine.insert(engine).clone())
     }
 
+    /// Adds a table, if it has a row.
+    pub(crate) fn table(&mut self, table: Table) {
+        if !table.is_empty() {
+            self.report.table(table);
+        }
+    }
+
     /// Names what did not run.
     pub(crate) fn skip(&mut self, what: &str, why: impl Into<String>) {
         self.skipped.push(Skipped { part: self.part.name, what: what.into(), why: why.into() });
@@ -238,6 +245,14 @@ impl Kit {
             self.report.table(table);
         }
         self.write(true)
+    }
+
+    /// Prints the failed checks, or that there are none.
+    pub(crate) fn print_conclusion(&self) {
+        match (self.report.failures().is_empty(), self.skipped.len()) {
+            (true, skipped @ 1..) => println!("\nno check failed, but {skipped} jobs were skipped"),
+            _ => self.report.print_failures(),
+        }
     }
 
     fn write(&self, is_complete: bool) -> Result<(), String> {

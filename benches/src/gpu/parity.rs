@@ -192,9 +192,9 @@ fn collide(kit: &mut Kit) -> Result<(), Trouble> {
     table.note("statuses differ: all within τ, unless they are among the failures; numbers differ: by more than τ, both right.");
     table.note("failures: differences that the library does not allow; judged: rows held to the f64 oracle part by part; wrong: 1 where it found a fault.");
     table.note(format!("{status_count} statuses differ in all"));
-    kit.report.table(table);
+    kit.table(table);
     if status_count > 0 {
-        kit.report.table(listed);
+        kit.table(listed);
     }
     Ok(())
 }
@@ -336,7 +336,7 @@ fn fields(kit: &mut Kit) -> Result<(), Trouble> {
             }
         }
     }
-    kit.report.table(table);
+    kit.table(table);
     Ok(())
 }
 
@@ -384,7 +384,7 @@ fn agents(kit: &mut Kit) -> Result<(), Trouble> {
             }
         }
     }
-    kit.report.table(table);
+    kit.table(table);
     Ok(())
 }
 

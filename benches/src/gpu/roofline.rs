@@ -122,7 +122,7 @@ pub(crate) fn run(kit: &mut Kit) -> Result<(), Trouble> {
         },
     );
     table.note("clock: the device's, or the host's from submission to completion.");
-    kit.report.table(table);
+    kit.table(table);
     Ok(())
 }
 
