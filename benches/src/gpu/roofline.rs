@@ -50,7 +50,7 @@ pub(crate) fn run(kit: &mut Kit) -> Result<(), Trouble> {
             clock.into(),
         ]);
     };
-    let mib: &[u64] = if kit.is_reduced { &[1, 16] } else { &[4, 64, 512, 2048] };
+    let mib: &[u64] = if kit.is_reduced { &[1, 16] } else { &[4, 64, 512, 1024] };
     for &mib in mib {
         let bytes = mib << 20;
         add(
