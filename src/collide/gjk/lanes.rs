@@ -207,13 +207,7 @@ impl<'a> Lanes<'a> {
             simplex.corners[simplex.len.min(3)] = Corner { point: lane(&self.newest, at), on_a };
             simplex.len = 4;
         }
-        Nearest {
-            stop,
-            lower: self.lower[at],
-            upper: self.upper[at],
-            axis: lane(&self.axis, at),
-            simplex,
-        }
+        Nearest { stop, lower: self.lower[at], upper: self.upper[at], axis: lane(&self.axis, at), simplex }
     }
 }
 

@@ -85,7 +85,7 @@ impl<'a> PairLanes<'a> {
     #[inline(always)]
     pub(crate) fn start(&mut self, supports: &'a Supports, at: usize, pair: &Relative<'_>) -> Vec3 {
         let Relative { hulls, stretch_a, stretch_b, turn, offset, .. } = *pair;
-        self.hulls[at] = hulls.map(|hull| supports.blocks(hull));
+        self.hulls[at] = [supports.blocks(hulls[0]), supports.blocks(hulls[1])];
         set_lane(&mut self.stretch_a, at, stretch_a);
         set_lane(&mut self.stretch_b, at, stretch_b);
         for (stored, axis) in self.turn.iter_mut().zip([turn.x_axis, turn.y_axis, turn.z_axis]) {

@@ -10,7 +10,7 @@ use crate::collide::narrow_phase::verdict::{Unsettled, find_verdicts};
 use crate::collide::scene::pairs::OwnedPairs;
 use crate::collide::scene::placed::Placed;
 use crate::collide::scene::query_input::{QueryInput, Scene};
-use crate::parallel::{each, map_chunks};
+use crate::parallel::{each, map_chunks, thread_count};
 use crate::pending::Awaited;
 
 /// Pairs that are measured together before their rows are written.
@@ -84,6 +84,14 @@ pub(crate) fn measure_listed<R: Row>(
         }
         part
     };
+    // One thread has no use for parts, which are copied once more.
+    if matches!(input.pairs, OwnedPairs::Given(_)) && thread_count() == 1 {
+        let mut all = Measures::new(pairs.len());
+        for pairs in pairs.chunks(TASK).take_while(|_| awaited.is_awaited()) {
+            all.examine(scene, input, pairs, request);
+        }
+        return all;
+    }
     Measures::join(map_chunks(pairs, TASK, task))
 }
 

@@ -75,9 +75,7 @@ pub(crate) fn by_size(supports: &Supports, placed: &[Placed], pairs: &[[u32; 2]]
     let mut classes = [0_u8; BATCH];
     let mut ends = [0_u16; CLASSES];
     for (class, &[a, b]) in classes.iter_mut().zip(pairs) {
-        let [a, b] = [a, b].map(|body| {
-            supports.scan_len(placed[body as usize].hull).min(SIZES - 1)
-        });
+        let [a, b] = [a, b].map(|body| supports.scan_len(placed[body as usize].hull).min(SIZES - 1));
         *class = (a * SIZES + b) as u8;
         ends[usize::from(*class) % CLASSES] += 1;
     }

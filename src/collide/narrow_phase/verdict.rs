@@ -245,12 +245,7 @@ fn rounded_verdict(supports: &Supports, a: &Placed, b: &Placed) -> Verdict {
 
 /// Decides a pair near the surface, mostly by EPA. Kept out of the hot loop, because its arrays are large and few pairs need it.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
-fn refine(
-    supports: &Supports,
-    [a, b]: [&Placed; 2],
-    simplex: &Simplex<Vec3>,
-    is_shallow: bool,
-) -> Verdict {
+fn refine(supports: &Supports, [a, b]: [&Placed; 2], simplex: &Simplex<Vec3>, is_shallow: bool) -> Verdict {
     let ([a, b], is_swapped) = larger_first(a, b);
     let pair = &Relative::new(supports, a, b, &Spheres::new(a, b));
     let is_near = simplex_distance(simplex) <= pair.limits.touching;

@@ -123,7 +123,7 @@ impl Arena {
                 let hull = host.get(body as usize).or_else(of_static).map(|body| body.hull as usize);
                 hull.is_some_and(|hull| self.scene.supports.records[hull].half_space != 0)
             };
-            check(pairs, count + self.statics().len(), half_space)?;
+            check(pairs, count + self.statics().len(), true, half_space)?;
         }
         let statics = gpu.statics();
         let is_near_or_given = matches!(pairs, DevicePairs::BroadPhase | DevicePairs::Given(_));

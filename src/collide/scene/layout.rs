@@ -235,10 +235,13 @@ impl Columns {
     #[inline(always)]
     fn store(&self, bodies: &[Body], placed: &mut [Placed]) {
         for (at, (body, placed)) in bodies.iter().zip(placed).enumerate().take(LANES) {
+            let axis = |k: usize| {
+                Vec3::new(self.rotation[k][at], self.rotation[k + 1][at], self.rotation[k + 2][at])
+            };
             *placed = Placed {
-                center: DVec3::from_array(self.center.map(|column| column[at])),
-                rotation: Mat3::from_cols_array(&self.rotation.map(|column| column[at])),
-                stretch: Vec3::from_array(self.stretch.map(|column| column[at])),
+                center: DVec3::new(self.center[0][at], self.center[1][at], self.center[2][at]),
+                rotation: Mat3::from_cols(axis(0), axis(3), axis(6)),
+                stretch: Vec3::new(self.stretch[0][at], self.stretch[1][at], self.stretch[2][at]),
                 radius: self.radius[at],
                 excess: self.excess[at],
                 rounding: self.rounding[at],

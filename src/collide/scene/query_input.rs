@@ -177,7 +177,8 @@ impl QueryInput {
             Pairs::Given(pairs) => {
                 let records = &scene.supports.records;
                 let all = &input.bodies;
-                check(pairs, all.len(), |body| records[all[body as usize].hull as usize].half_space != 0)?;
+                let is_half_space = |body: u32| records[all[body as usize].hull as usize].half_space != 0;
+                check(pairs, all.len(), scene.has_half_space, is_half_space)?;
                 let mut owned = if let OwnedPairs::Given(owned) = input.pairs { owned } else { Vec::new() };
                 owned.clear();
                 owned.extend_from_slice(pairs);
