@@ -2,7 +2,7 @@
 
 use std::ops::{Add, Neg, Sub};
 
-use glam::{BVec4A, Vec3, Vec4};
+use glam::Vec4;
 
 /// Number of lanes.
 pub(crate) const LANES: usize = 4;
@@ -63,11 +63,6 @@ impl Vec3x4 {
     }
 
     #[inline(always)]
-    pub(crate) fn times(self, other: Self) -> Self {
-        Self { x: self.x * other.x, y: self.y * other.y, z: self.z * other.z }
-    }
-
-    #[inline(always)]
     pub(crate) fn dot(self, other: Self) -> Vec4 {
         self.x * other.x + self.y * other.y + self.z * other.z
     }
@@ -80,27 +75,6 @@ impl Vec3x4 {
             z: self.x * other.y - other.x * self.y,
         }
     }
-
-    #[inline(always)]
-    pub(crate) fn select(mask: BVec4A, yes: Self, no: Self) -> Self {
-        Self {
-            x: Vec4::select(mask, yes.x, no.x),
-            y: Vec4::select(mask, yes.y, no.y),
-            z: Vec4::select(mask, yes.z, no.z),
-        }
-    }
-}
-
-#[inline(always)]
-pub(crate) fn lane(stored: &LaneVectors, at: usize) -> Vec3 {
-    Vec3::new(stored[0][at], stored[1][at], stored[2][at])
-}
-
-#[inline(always)]
-pub(crate) fn set_lane(stored: &mut LaneVectors, at: usize, v: Vec3) {
-    stored[0][at] = v.x;
-    stored[1][at] = v.y;
-    stored[2][at] = v.z;
 }
 
 #[inline(always)]

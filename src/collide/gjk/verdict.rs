@@ -57,11 +57,7 @@ pub(crate) enum Outcome<V> {
     Penetrating,
     /// The origin is within [`Limits::touching`] of the simplex, or inside of it but not deep enough, or rounding
     /// stopped the descent: EPA continues from here.
-    Near {
-        simplex: Simplex<V>,
-        /// One of the directions tried shows that `D` extends past the origin by at most [`Limits::touching`].
-        is_shallow: bool,
-    },
+    Near { simplex: Simplex<V> },
 }
 
 /// Runs GJK from the direction `start`, of any length. The direction from `b`'s centre to `a`'s is a good one. `visit` is called with
@@ -83,7 +79,6 @@ pub(crate) fn gjk<D: Difference>(
         closest_squared = Real::from_f64(1.0);
     }
     let mut simplex = Simplex { points: [closest; 4], len: 0 };
-    let mut is_shallow = false;
     for iteration in 0..ITERATION_LIMIT {
         let newest = difference.support(-closest);
         let along = closest.dot(newest);
@@ -96,29 +91,28 @@ pub(crate) fn gjk<D: Difference>(
             }
             return Outcome::Separated { axis: closest };
         }
-        is_shallow |= along >= zero || along * along <= near_squared * closest_squared;
         let step = reduce(&mut simplex);
         let Some(point) = step else {
             visit(&simplex, Vector::new(zero, zero, zero));
             return if enclosure(&simplex.points) > limits.penetrating {
                 Outcome::Penetrating
             } else {
-                Outcome::Near { simplex, is_shallow }
+                Outcome::Near { simplex }
             };
         };
         visit(&simplex, point);
         let squared = point.dot(point);
         if squared <= near_squared {
-            return Outcome::Near { simplex, is_shallow };
+            return Outcome::Near { simplex };
         }
         // The first direction is a guess, not a point of D. The distance must fall only from then on.
         if iteration > 0 && !(squared < closest_squared) {
-            return Outcome::Near { simplex, is_shallow };
+            return Outcome::Near { simplex };
         }
         closest = point;
         closest_squared = squared;
     }
-    Outcome::Near { simplex, is_shallow }
+    Outcome::Near { simplex }
 }
 
 /// Shrinks the simplex, whose last point is the newest, to the face that holds the point closest to the origin, and

@@ -178,7 +178,8 @@ pub(crate) enum End {
     Separated { axis: Vec3 },
     /// A tetrahedron, as computed, holds the origin: [`Tetrahedra`] tell how deep.
     Inside { points: [Vec3; 4], is_shallow: bool, penetrating: f32 },
-    /// As [`Outcome::Near`](crate::collide::gjk::verdict::Outcome::Near).
+    /// As [`Outcome::Near`](crate::collide::gjk::verdict::Outcome::Near). `is_shallow`: one of the directions tried shows that `D` extends
+    /// past the origin by at most [`Limits::touching`](crate::collide::gjk::verdict::Limits::touching).
     Near { simplex: Simplex<Vec3>, is_shallow: bool },
 }
 
@@ -213,6 +214,12 @@ impl Tetrahedra {
             pairs: [0; LANES],
             len: 0,
         }
+    }
+
+    /// How many there are.
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.len
     }
 
     /// Whether there is no room for another.

@@ -13,6 +13,7 @@ use crate::collide::gjk::pair_lanes::LANES;
 use crate::collide::gjk::pose::{LENGTH_ERROR, Relative, Scales, Spheres, larger_first};
 use crate::collide::gjk::tolerance::{TOUCHING_SHARE, tolerance};
 use crate::collide::gjk::verdict::enclosure;
+use crate::collide::gjk::verdict_lanes::Tetrahedra;
 use crate::collide::hull::support::Supports;
 use crate::collide::narrow_phase::manifold;
 use crate::collide::narrow_phase::measured::{Measured, Outcome};
@@ -106,15 +107,44 @@ fn measure_batch<'a>(
     let order = by_size(supports, all, pairs);
     let mut order = order[..pairs.len()].iter().map(|&index| usize::from(index));
     let mut searches = [[(0, Scales::default()); LANES]; GROUPS];
+    let mut tetrahedra = Tetrahedra::new();
+    let mut held = [const { None::<(Scales, Nearest<Vec3>)> }; LANES];
+    // Where no depth is measured, a tetrahedron that holds the origin deep enough is all that is asked.
+    let enclosed = |tetrahedra: &mut Tetrahedra,
+                    held: &[Option<(Scales, Nearest<Vec3>)>; LANES],
+                    outcomes: &mut [Outcome],
+                    refiner: &mut Refiner| {
+        let mut held = held.iter();
+        tetrahedra.drain(|found| {
+            let Some(Some((scales, nearest))) = held.next() else { return };
+            let bodies = placed(pairs[found.pair]);
+            outcomes[found.pair] = if found.is_deep {
+                PENETRATING
+            } else if nearest.lower.is_nan() {
+                Outcome::Open
+            } else {
+                refiner.count += 1;
+                refine(supports, bodies, scales, nearest, &mut refiner.scratch)
+            };
+        });
+    };
     loop {
         let mut is_busy = false;
         for (lanes, searches) in groups.iter_mut().zip(&mut searches) {
             let mut ended = if lanes.is_active() { lanes.step() } else { 0 };
             while ended != 0 {
-                let at = ended.trailing_zeros() as usize;
+                let at = ended.trailing_zeros() as usize % LANES;
                 ended &= ended - 1;
                 let nearest = lanes.take(at);
                 let (index, scales) = &searches[at];
+                if nearest.stop == StopReason::Inside && !wanted.with_depth {
+                    held[tetrahedra.len() % LANES] = Some((*scales, nearest));
+                    tetrahedra.push(*index, &nearest.simplex.points(), false, -scales.clear_overlap());
+                    if tetrahedra.is_full() {
+                        enclosed(&mut tetrahedra, &held, outcomes, refiner);
+                    }
+                    continue;
+                }
                 let bodies = placed(pairs[*index]);
                 outcomes[*index] = match decide(bodies, scales, wanted, &nearest) {
                     Some(outcome) => outcome,
@@ -138,9 +168,10 @@ fn measure_batch<'a>(
             is_busy |= lanes.is_active();
         }
         if !is_busy {
-            return;
+            break;
         }
     }
+    enclosed(&mut tetrahedra, &held, outcomes, refiner);
 }
 
 /// Most directions of GJK before a pair is left to f64.

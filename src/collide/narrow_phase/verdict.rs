@@ -94,7 +94,10 @@ fn find_in_batch<'a>(
         rows[index] = verdict.row(a, b);
     };
     let mut tetrahedra = Tetrahedra::new();
-    let bodies = |index: usize| pairs[index].map(|body| &all[body as usize]);
+    let bodies = |index: usize| {
+        let [a, b] = pairs[index];
+        [&all[a as usize], &all[b as usize]]
+    };
     let enclosed = |found: Enclosed| {
         let verdict = if found.is_deep {
             decided(Status::Penetrating, [0.0; 3])
@@ -108,7 +111,7 @@ fn find_in_batch<'a>(
         for (lanes, searches) in groups.iter_mut().zip(&mut searches) {
             let mut ended = if lanes.is_active() { lanes.step() } else { 0 };
             while ended != 0 {
-                let at = ended.trailing_zeros() as usize;
+                let at = ended.trailing_zeros() as usize % LANES;
                 ended &= ended - 1;
                 let index = searches[at];
                 match lanes.take(at) {

@@ -104,7 +104,10 @@ fn place(bodies: &[Body], first: usize, supports: &Supports, placed: &mut [Place
     let mut columns = Columns::new();
     let runs = bodies.chunks(LANES).zip(placed.chunks_mut(LANES)).enumerate();
     for (run, (bodies, placed)) in runs {
-        if bodies.len() == LANES && columns.load(bodies, supports) && columns.place() {
+        if let (Some(bodies), Some(placed)) = (bodies.first_chunk(), placed.first_chunk_mut())
+            && columns.load(bodies, supports)
+            && columns.place()
+        {
             columns.store(bodies, placed);
             continue;
         }
@@ -171,8 +174,9 @@ impl Columns {
 
     /// Reads the bodies; `false` where one has no hull.
     #[inline(always)]
-    fn load(&mut self, bodies: &[Body], supports: &Supports) -> bool {
-        for (at, body) in bodies.iter().enumerate().take(LANES) {
+    fn load(&mut self, bodies: &[Body; LANES], supports: &Supports) -> bool {
+        for at in 0..LANES {
+            let body = &bodies[at];
             let Some(record) = supports.records.get(body.hull as usize) else { return false };
             for k in 0..3 {
                 self.position[k][at] = body.position[k];
@@ -233,19 +237,19 @@ impl Columns {
 
     /// Writes the placed bodies.
     #[inline(always)]
-    fn store(&self, bodies: &[Body], placed: &mut [Placed]) {
-        for (at, (body, placed)) in bodies.iter().zip(placed).enumerate().take(LANES) {
+    fn store(&self, bodies: &[Body; LANES], placed: &mut [Placed; LANES]) {
+        for at in 0..LANES {
             let axis = |k: usize| {
                 Vec3::new(self.rotation[k][at], self.rotation[k + 1][at], self.rotation[k + 2][at])
             };
-            *placed = Placed {
+            placed[at] = Placed {
                 center: DVec3::new(self.center[0][at], self.center[1][at], self.center[2][at]),
                 rotation: Mat3::from_cols(axis(0), axis(3), axis(6)),
                 stretch: Vec3::new(self.stretch[0][at], self.stretch[1][at], self.stretch[2][at]),
                 radius: self.radius[at],
                 excess: self.excess[at],
                 rounding: self.rounding[at],
-                hull: body.hull,
+                hull: bodies[at].hull,
                 plain: self.plain[at] != 0,
                 half_space: self.half_space[at] != 0,
             };
