@@ -3,7 +3,7 @@
 use hullfield::Engine;
 use hullfield::collide::{Arena, Body, ContactOptions, DistanceOptions, Pairs};
 use hullfield_oracle::measure::{self, Judge};
-use hullfield_oracle::{Truth, whole_truth, whole_truths};
+use hullfield_oracle::{Truth, tolerance, whole_truth, whole_truths};
 use rayon::ThreadPool;
 
 use crate::error::message;
@@ -33,7 +33,12 @@ impl Query {
     }
 
     /// hullfield's signed gaps (distances are 0 where bodies overlap), and the number of pairs settled in f64.
-    pub(crate) fn gaps(self, arena: &Arena, bodies: &[Body], pairs: &[[u32; 2]]) -> Result<(Vec<f64>, u64), String> {
+    pub(crate) fn gaps(
+        self,
+        arena: &Arena,
+        bodies: &[Body],
+        pairs: &[[u32; 2]],
+    ) -> Result<(Vec<f64>, u64), String> {
         let pairs = Pairs::Given(pairs);
         match self {
             Self::Distances => {
@@ -74,15 +79,26 @@ impl Query {
         }
     }
 
-    pub(crate) fn peer_gaps(self, peer: &Peer, pairs: &[[u32; 2]], gaps: &mut Vec<f32>) -> Result<(), String> {
+    pub(crate) fn peer_gaps(
+        self,
+        peer: &Peer,
+        pairs: &[[u32; 2]],
+        gaps: &mut Vec<f32>,
+    ) -> Result<(), String> {
         match self {
             Self::Distances => peer.distances(pairs, gaps),
-            Self::Contacts => peer.contacts(pairs, gaps),
+            Self::Contacts => peer.contacts(pairs, 0.0, gaps),
         }
     }
 
     /// Checks all parts of the answers for `pairs` against the oracle.
-    pub(crate) fn check(self, arena: &Arena, scene: &Scene, bodies: &[Body], pairs: &[[u32; 2]]) -> Result<(), String> {
+    pub(crate) fn check(
+        self,
+        arena: &Arena,
+        scene: &Scene,
+        bodies: &[Body],
+        pairs: &[[u32; 2]],
+    ) -> Result<(), String> {
         let truths = whole_truths(&scene.shapes, &scene.bodies, pairs);
         let judge =
             Judge { shapes: &scene.shapes, bodies: &scene.bodies, precision: measure::Precision::Fast };
@@ -215,16 +231,24 @@ fn threads(
 
 /// Counts the gaps that differ from the peer's by more than τ, and the peer's wrong ones among them. Ours that are wrong go into the
 /// report.
-pub(crate) fn compare(query: Query, scene: &Scene, ours: &[f64], theirs: &[f32], report: &mut Report) -> (u64, u64) {
+pub(crate) fn compare(
+    query: Query,
+    scene: &Scene,
+    ours: &[f64],
+    theirs: &[f32],
+    report: &mut Report,
+) -> (u64, u64) {
     let (mut differ, mut wrong) = (0, 0);
     for (k, (&mine, &other)) in ours.iter().zip(theirs).enumerate() {
         let other = f64::from(other);
+        let [a, b] = scene.pairs[k].map(|body| &scene.bodies[body as usize]);
+        let radii = [a, b].map(|body| scene.shapes[body.hull as usize].radius(body.pose.scale));
+        let tau = tolerance(radii[0].min(radii[1]), radii[0] + radii[1], mine.max(0.0));
         // If parry3d gives no contact, our pair must be separated.
-        let may_differ = if other.is_nan() { mine < 0.0 } else { (mine - other).abs() > 1e-6 };
+        let may_differ = if other.is_nan() { mine < 0.0 } else { (mine - other).abs() > 0.9 * tau };
         if !may_differ || differ >= 500 {
             continue;
         }
-        let [a, b] = scene.pairs[k].map(|body| &scene.bodies[body as usize]);
         let truth =
             whole_truth(&scene.shapes[a.hull as usize], &a.pose, &scene.shapes[b.hull as usize], &b.pose);
         let differs = if other.is_nan() { mine < -truth.tau } else { (mine - other).abs() > truth.tau };

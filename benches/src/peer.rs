@@ -56,13 +56,19 @@ impl Peer {
         })
     }
 
-    /// Writes each pair's signed gap in world units: minus the depth of its contact, or NaN without a contact.
+    /// Writes each pair's signed gap in world units: minus the depth of its contact, or NaN without a contact within `prediction`.
     ///
     /// # Errors
     /// As [`Peer::intersections`].
-    pub(crate) fn contacts(&self, pairs: &[[u32; 2]], gaps: &mut Vec<f32>) -> Result<(), String> {
+    pub(crate) fn contacts(
+        &self,
+        pairs: &[[u32; 2]],
+        prediction: f32,
+        gaps: &mut Vec<f32>,
+    ) -> Result<(), String> {
         self.query_pairs(pairs, gaps, |at_a, a, at_b, b| {
-            query::contact(at_a, a, at_b, b, 0.0).map(|found| found.map_or(f32::NAN, |contact| contact.dist))
+            query::contact(at_a, a, at_b, b, prediction)
+                .map(|found| found.map_or(f32::NAN, |contact| contact.dist))
         })
     }
 
