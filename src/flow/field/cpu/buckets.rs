@@ -5,7 +5,7 @@
 //! buckets are used in turn.
 
 use crate::flow::field::cpu::masks::MoveMask;
-use crate::flow::field::cpu::moves::strides;
+use crate::flow::field::cpu::moves::{CostRange, strides};
 use crate::flow::field::cpu::stop::StopConditions;
 use crate::flow::field::solved::UNREACHABLE;
 use crate::flow::grid::cells::Grid;
@@ -22,15 +22,10 @@ pub(crate) struct BucketRing {
 
 impl BucketRing {
     /// The ring for the steps and costs of a grid; `None` if it would need too many buckets.
-    pub(crate) fn new(grid: &Grid) -> Option<Self> {
-        let min_cost = grid.costs().iter().min().map_or(1, |&cost| cost);
-        let max_cost = grid.costs().iter().max().map_or(1, |&cost| cost);
-        let connectivity = grid.connectivity();
-        let longest_move = connectivity.step(connectivity.neighbour_count() as u8 - 1);
-        let min_step = u64::from(connectivity.unit()) * u64::from(min_cost);
-        let max_step = u64::from(longest_move) * u64::from(max_cost);
+    pub(crate) fn new(grid: &Grid, costs: CostRange) -> Option<Self> {
+        let min_step = u64::from(grid.connectivity().unit()) * u64::from(costs.min);
         let shift = min_step.ilog2().min(31);
-        let count = (max_step >> shift) + 2;
+        let count = (costs.longest_step(grid) >> shift) + 2;
         (count <= MAX_BUCKETS).then(|| Self { shift, count: (count as usize).next_power_of_two() })
     }
 }

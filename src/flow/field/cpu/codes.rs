@@ -2,6 +2,7 @@
 
 use crate::cell::Cell;
 use crate::flow::field::cpu::masks::MoveMask;
+use crate::flow::field::cpu::moves::CostRange;
 use crate::flow::field::cpu::rows;
 use crate::flow::field::solved::UNREACHABLE;
 use crate::flow::grid::cells::Grid;
@@ -18,12 +19,12 @@ pub(crate) struct CodeCounts {
     pub(crate) uncoded: usize,
 }
 
-/// The code of each cell's next cell. `masks` holds the moves that each cell allows. Without masks all steps must be 1
+/// The code of each cell's next cell. `masks` holds the moves that each cell allows, and the costs. Without masks all steps must be 1
 /// and orthogonal; then obstacles beside a reached cell get their escape code too. `spare` is written over and
 /// returned.
 pub(crate) fn codes<M: MoveMask>(
     grid: &Grid,
-    masks: Option<&[M]>,
+    masks: Option<(&[M], CostRange)>,
     distances: &[u32],
     spare: Vec<u8>,
 ) -> (Vec<u8>, CodeCounts) {
@@ -31,6 +32,9 @@ pub(crate) fn codes<M: MoveMask>(
     let width = grid.width();
     let chunk_rows = rows::rows_per_chunk(width);
     let height = grid.size()[1] as usize;
+    let is_flat = width > 2
+        && grid.connectivity().dimension() == 2
+        && masks.is_some_and(|(_, costs)| costs.longest_step(grid) < 1 << 32);
     let counts = rows::map_chunks(&mut codes, chunk_rows * width, |number, chunk| {
         let mut counts = CodeCounts::default();
         for (row, codes) in chunk.chunks_mut(width).enumerate() {
@@ -47,7 +51,8 @@ pub(crate) fn codes<M: MoveMask>(
                         clear_unreached(codes, distances, !blocked);
                     }
                 }
-                Some(masks) => any_row(grid, masks, row, distances, codes),
+                Some((masks, _)) if is_flat => flat_row(grid, masks, row, distances, codes),
+                Some((masks, _)) => any_row(grid, masks, row, distances, codes),
             }
             count(row_of(distances, width, row), codes, &mut counts);
         }
@@ -247,6 +252,110 @@ fn any_row<M: MoveMask>(grid: &Grid, masks: &[M], row: usize, distances: &[u32],
     }
 }
 
+/// One of two codes, without a branch: it would be mispredicted too often.
+#[inline(always)]
+fn selected(is_first: bool, first: u8, second: u8) -> u8 {
+    let mask = u8::from(is_first).wrapping_neg();
+    first & mask | second & !mask
+}
+
+/// The rows of an array that the codes of a row depend on: the row above it, itself, and the row below.
+#[derive(Clone, Copy)]
+struct ThreeRows<'a> {
+    north: &'a [u32],
+    own: &'a [u32],
+    south: &'a [u32],
+}
+
+impl<'a> ThreeRows<'a> {
+    /// The rows of an array of a flat grid; empty if the array is. Outside the grid the row itself stands in.
+    fn new(items: &'a [u32], width: usize, height: usize, row: usize) -> Self {
+        Self {
+            north: row_of(items, width, row.saturating_sub(1)),
+            own: row_of(items, width, row),
+            south: row_of(items, width, (row + 1).min(height - 1)),
+        }
+    }
+
+    /// The neighbours of the inner cells, in the order of the moves. `count`: the number of inner cells.
+    #[inline(always)]
+    fn neighbours(&self, count: usize) -> [&'a [u32]; 8] {
+        let Self { north, own, south } = *self;
+        let shifted =
+            |row: &'a [u32], from: usize| if row.is_empty() { row } else { &row[from..from + count] };
+        [
+            shifted(north, 1),
+            shifted(own, 2),
+            shifted(south, 1),
+            shifted(own, 0),
+            shifted(north, 2),
+            shifted(south, 2),
+            shifted(south, 0),
+            shifted(north, 0),
+        ]
+    }
+}
+
+/// The codes of a row of at least three cells in two dimensions; 32 bits must hold every step times its cost.
+fn flat_row<M: MoveMask>(grid: &Grid, masks: &[M], row: usize, distances: &[u32], codes: &mut [u8]) {
+    let (width, height) = (grid.width(), grid.size()[1] as usize);
+    let rows = ThreeRows::new(distances, width, height, row);
+    let costs = ThreeRows::new(grid.costs(), width, height, row);
+    let steps = [grid.connectivity().step(0), grid.connectivity().step(4)];
+    let row_masks = &masks[row * width..(row + 1) * width];
+    let inner = 1..width - 1;
+    match (steps[1] != 0, costs.own.is_empty()) {
+        (false, true) => flat_inner_row::<M, 4, false>(&mut codes[inner], rows, costs, row_masks, steps),
+        (false, false) => flat_inner_row::<M, 4, true>(&mut codes[inner], rows, costs, row_masks, steps),
+        (true, true) => flat_inner_row::<M, 8, false>(&mut codes[inner], rows, costs, row_masks, steps),
+        (true, false) => flat_inner_row::<M, 8, true>(&mut codes[inner], rows, costs, row_masks, steps),
+    }
+    for x in [0, width - 1] {
+        let own = distances[row * width + x];
+        let mut mask: u32 = row_masks[x].into();
+        codes[x] = NEXT_NONE;
+        while mask != 0 && own != UNREACHABLE && codes[x] == NEXT_NONE {
+            let code = mask.trailing_zeros() as u8;
+            mask &= mask - 1;
+            let [dx, dy, _] = grid.connectivity().offsets()[usize::from(code)];
+            let target = (row * width + x).wrapping_add_signed(dy as isize * width as isize + dx as isize);
+            let cost = grid.costs().get(target).map_or(1, |&cost| cost);
+            if distances[target].saturating_add(grid.connectivity().step(code) * cost) == own {
+                codes[x] = code;
+            }
+        }
+    }
+}
+
+/// The codes of all cells of a row except the first and the last, for grids of `MOVES` moves. A cell gets the first
+/// code whose step leads to its distance. `steps`: along an axis, and diagonal.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+fn flat_inner_row<M: MoveMask, const MOVES: usize, const COSTS: bool>(
+    codes: &mut [u8],
+    rows: ThreeRows<'_>,
+    costs: ThreeRows<'_>,
+    masks: &[M],
+    steps: [u32; 2],
+) {
+    let count = codes.len();
+    let (neighbours, costs) = (rows.neighbours(count), costs.neighbours(count));
+    let (own, masks) = (&rows.own[1..=count], &masks[1..=count]);
+    for x in 0..count {
+        let mask: u32 = masks[x].into();
+        let mut found = u32::from(NEXT_NONE);
+        // The first code wins, so the moves are tried in reverse order.
+        for code in (0..MOVES).rev() {
+            let step = steps[code / 4] * if COSTS { costs[code][x] } else { 1 };
+            // Over a neighbour that is not reached this is `UNREACHABLE`.
+            let leads = neighbours[code][x].saturating_add(step) == own[x];
+            let is_open = mask >> code & 1 == 1;
+            found = if leads & is_open { code as u32 } else { found };
+        }
+        found = if own[x] == UNREACHABLE { u32::from(NEXT_NONE) } else { found };
+        codes[x] = found as u8;
+    }
+}
+
 /// Sets the code of the cells whose distance is that of their neighbour plus the step.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
 fn set_codes_without_costs<M: MoveMask>(
@@ -264,7 +373,7 @@ fn set_codes_without_costs<M: MoveMask>(
         let is_open = mask >> (code & 31) & 1 == 1;
         let fits =
             (own[x] > neighbours[x]) & (own[x].wrapping_sub(neighbours[x]) == step) & (own[x] != UNREACHABLE);
-        codes[x] = if is_open & fits { code } else { codes[x] };
+        codes[x] = selected(is_open & fits, code, codes[x]);
     }
 }
 
@@ -287,7 +396,7 @@ fn set_codes_with_costs<M: MoveMask>(
         let is_open = mask >> (code & 31) & 1 == 1;
         let is_farther = (own[x] > neighbours[x]) & (own[x] != UNREACHABLE);
         let fits = u64::from(own[x].wrapping_sub(neighbours[x])) == u64::from(step) * u64::from(costs[x]);
-        codes[x] = if is_open & is_farther & fits { code } else { codes[x] };
+        codes[x] = selected(is_open & is_farther & fits, code, codes[x]);
     }
 }
 

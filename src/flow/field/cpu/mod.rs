@@ -1,8 +1,9 @@
 //! Fields on the CPU.
 //!
 //! The grid decides how distances are found. Where all steps are 1, in two dimensions, it is a breadth-first wave: over
-//! tiles of bits, or cell by cell through a queue. Where the longest step is not too long for the shortest it is Dial's
-//! buckets, and otherwise a radix heap. Next cells and escape codes follow from the distances alone.
+//! tiles of bits, or cell by cell through a queue. Other grids of two dimensions are relaxed in tiles, except in
+//! corridors. What remains takes Dial's buckets where the longest step is not too long for the shortest, and otherwise a
+//! radix heap. Next cells and escape codes follow from the distances alone.
 
 pub(crate) mod buckets;
 pub(crate) mod codes;
@@ -12,6 +13,7 @@ pub(crate) mod move_lookup;
 pub(crate) mod moves;
 pub(crate) mod queue;
 pub(crate) mod radix;
+pub(crate) mod relax;
 pub(crate) mod repair;
 pub(crate) mod repair_unit;
 pub(crate) mod rows;

@@ -1,6 +1,7 @@
 //! A breadth-first wave through a queue of cells, for grids of four neighbours in which all steps are 1: in corridors,
 //! thickets and small grids.
 
+use crate::flow::field::cpu::rows;
 use crate::flow::field::cpu::stop::StopConditions;
 use crate::flow::field::solved::UNREACHABLE;
 use crate::flow::grid::cells::Grid;
@@ -178,10 +179,7 @@ impl QueueWave {
             }
         }
         distances.truncate(grid.cell_count());
-        // The border leaves little unused memory, except in very narrow grids.
-        if distances.capacity() / 8 > distances.len() / 7 {
-            distances.shrink_to_fit();
-        }
+        rows::shrink_narrow(&mut distances);
         distances
     }
 }

@@ -31,13 +31,31 @@ impl RadixHeap {
         if let Some(nearest) = self.buckets[0].pop() {
             return Some(nearest);
         }
+        self.advance()?;
+        self.buckets[0].pop()
+    }
+
+    /// Removes all nearest cells, in the order in which they came, and returns their distance. `cells` is written over.
+    pub(crate) fn pop_bucket(&mut self, cells: &mut Vec<(u32, u32)>) -> Option<u32> {
+        cells.clear();
+        if self.buckets[0].is_empty() {
+            self.advance()?;
+        }
+        std::mem::swap(cells, &mut self.buckets[0]);
+        Some(self.last)
+    }
+
+    /// Moves the nearest cells to bucket 0, which is empty. `None` if there are no cells.
+    fn advance(&mut self) -> Option<()> {
         let first = self.buckets.iter().position(|bucket| !bucket.is_empty())?;
-        let bucket = std::mem::take(&mut self.buckets[first]);
+        let mut bucket = std::mem::take(&mut self.buckets[first]);
         self.last = bucket.iter().map(|&(distance, _)| distance).min()?;
-        for (distance, index) in bucket {
+        for (distance, index) in bucket.drain(..) {
             self.push(distance, index);
         }
-        self.buckets[0].pop()
+        // All of them have moved to lower buckets, so its memory can be used again.
+        self.buckets[first] = bucket;
+        Some(())
     }
 }
 

@@ -17,6 +17,13 @@ pub(crate) fn resized<T: Copy + Default>(spare: Vec<T>, count: usize) -> Vec<T> 
     items
 }
 
+/// Frees the memory that a border has left over. It is little, except in very narrow grids.
+pub(crate) fn shrink_narrow<T>(items: &mut Vec<T>) {
+    if items.capacity() / 8 > items.len() / 7 {
+        items.shrink_to_fit();
+    }
+}
+
 /// Calls `work` on each chunk of `items` with the number of the chunk, on all cores if there are items enough. The
 /// results are in the order of the chunks.
 pub(crate) fn map_chunks<T: Send, R: Send>(

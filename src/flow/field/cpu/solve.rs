@@ -9,9 +9,10 @@ use crate::flow::field::cpu::codes;
 use crate::flow::field::cpu::codes::CodeCounts;
 use crate::flow::field::cpu::masks;
 use crate::flow::field::cpu::masks::MoveMask;
+use crate::flow::field::cpu::moves::CostRange;
 use crate::flow::field::cpu::stop::StopConditions;
 use crate::flow::field::cpu::wave_method::WaveMethod;
-use crate::flow::field::cpu::{escape, queue, radix, tiles};
+use crate::flow::field::cpu::{escape, queue, radix, relax, tiles};
 use crate::flow::field::options::FieldLimits;
 use crate::flow::field::solved::{Field, FieldCells, FieldData, FieldRequest, UNREACHABLE};
 use crate::flow::field::stats::Stats;
@@ -59,9 +60,9 @@ pub(crate) fn solve_into(
         awaited.check()?;
         add_unit_codes(grid, goals.cells.len(), distances, spare.next)
     } else if grid.connectivity().dimension() == 2 {
-        solve_by_masks::<u8>(grid, &goals.cells, &limits, &mut stop, spare.next)?
+        solve_by_masks::<u8>(grid, &goals.cells, &limits, &mut stop, spare)?
     } else {
-        solve_by_masks::<u32>(grid, &goals.cells, &limits, &mut stop, spare.next)?
+        solve_by_masks::<u32>(grid, &goals.cells, &limits, &mut stop, spare)?
     };
     let levels = counts.distance_end.saturating_sub(1) / grid.connectivity().unit() + 1;
     let stats = Stats { levels, rounds: levels, reached_count: counts.reached, ..Stats::default() };
@@ -96,12 +97,20 @@ fn solve_by_masks<M: MoveMask>(
     goals: &[u32],
     limits: &FieldLimits,
     stop: &mut StopConditions,
-    spare: Vec<u8>,
+    spare: SpareArrays,
 ) -> Result<(Vec<u32>, Vec<u8>, CodeCounts)> {
+    let costs = CostRange::new(grid);
+    let relaxed = if relax::suits(grid, costs) {
+        relax::solve(grid, costs, goals, &mut stop.clone(), spare.distances)
+    } else {
+        None
+    };
+    stop.awaited.check()?;
     let masks = masks::masks::<M>(grid);
-    let (mut distances, is_cut) = match BucketRing::new(grid) {
-        Some(ring) => buckets::solve(grid, &masks, goals, ring, stop),
-        None => radix::solve(grid, &masks, goals, stop),
+    let (mut distances, is_cut) = match (relaxed, BucketRing::new(grid, costs)) {
+        (Some(distances), _) => (distances, false),
+        (None, Some(ring)) => buckets::solve(grid, &masks, goals, ring, stop),
+        (None, None) => radix::solve(grid, &masks, goals, stop),
     };
     stop.awaited.check()?;
     if let Some(limit) = farthest_target(grid, &distances, limits) {
@@ -115,7 +124,7 @@ fn solve_by_masks<M: MoveMask>(
     {
         return Err(Error::DistanceOverflow { at: Location::Argument, cell });
     }
-    let (mut next, counts) = codes::codes(grid, Some(&masks), &distances, spare);
+    let (mut next, counts) = codes::codes(grid, Some((&masks, costs)), &distances, spare.next);
     escape::add(grid, &distances, &mut next);
     Ok((distances, next, counts))
 }
@@ -212,7 +221,7 @@ mod tests {
                         }
                         let masks = masks::masks::<u8>(&grid);
                         let heap = radix::solve(&grid, &masks, &goals, &mut stop()).0;
-                        let ring = BucketRing::new(&grid).unwrap();
+                        let ring = BucketRing::new(&grid, CostRange::new(&grid)).unwrap();
                         let buckets = buckets::solve(&grid, &masks, &goals, ring, &mut stop()).0;
                         // Buckets and heap may go on past the last target.
                         let most = limit_of(&grid, &heap, &limits);
@@ -282,6 +291,153 @@ mod tests {
         assert!(distances.iter().any(|&distance| distance != UNREACHABLE && distance > 10_000));
     }
 
+    const FLAT: [Connectivity; 4] = [
+        Connectivity::Four,
+        Connectivity::Eight(Corners::BothFree),
+        Connectivity::Eight(Corners::OneFree),
+        Connectivity::Eight(Corners::Any),
+    ];
+
+    /// Tiles that are relaxed give the field of the heap, for all steps, corner rules, costs and limits, in grids of all
+    /// sizes around those of tiles.
+    #[test]
+    fn relaxed_tiles_and_heap_are_equal() {
+        let mut early_count = 0;
+        for (seed, size) in [
+            [1, 1, 1],
+            [1, 90, 1],
+            [77, 1, 1],
+            [2, 33, 1],
+            [15, 17, 1],
+            [16, 16, 1],
+            [17, 15, 1],
+            [65, 64, 1],
+            [130, 71, 1],
+            // With margins a row would have a multiple of 256 cells.
+            [224, 40, 1],
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            for (connectivity, most_cost) in
+                FLAT.into_iter().flat_map(|at| [1, 9, 20_000].map(|cost| (at, cost)))
+            {
+                for in_256 in [0, 20, 60, 110, 256] {
+                    let grid = weighted_grid(size, connectivity, in_256, seed as u32, most_cost);
+                    let costs = CostRange::new(&grid);
+                    let masks = masks::masks::<u8>(&grid);
+                    for every in [3, 50, usize::MAX] {
+                        let goals = goals(&grid, every.min(1 + grid.cell_count() / 2));
+                        let far = grid.cell(grid.cell_count() / 3);
+                        for (max_distance, targets) in [
+                            (None, vec![]),
+                            (Some(0), vec![]),
+                            (Some(4000), vec![]),
+                            (None, vec![far, Cell::default()]),
+                        ] {
+                            let limits = FieldLimits { max_distance, targets };
+                            let stop = || StopConditions::new(&grid, &limits);
+                            let mut relax_stop = stop();
+                            let relaxed =
+                                relax::solve(&grid, costs, &goals, &mut relax_stop, vec![7; 3]).unwrap();
+                            let heap = radix::solve(&grid, &masks, &goals, &mut stop()).0;
+                            let most = limit_of(&grid, &heap, &limits);
+                            early_count += usize::from(
+                                relaxed.iter().any(|&cell| cell == UNREACHABLE) && most < UNREACHABLE,
+                            );
+                            let cut = |cells: &[u32]| -> Vec<u32> {
+                                cells
+                                    .iter()
+                                    .map(|&cell| if cell > most { UNREACHABLE } else { cell })
+                                    .collect()
+                            };
+                            assert_eq!(
+                                cut(&relaxed),
+                                cut(&heap),
+                                "{size:?} {connectivity:?} {most_cost} {in_256} {limits:?}"
+                            );
+                        }
+                    }
+                }
+            }
+        }
+        assert!(early_count > 20, "{early_count} fields ended early");
+    }
+
+    /// Paths that wind through tiles, and walls between them.
+    #[test]
+    fn relaxed_tiles_hold_winding_paths() {
+        for (across, size) in [(false, [90, 60, 1]), (true, [60, 90, 1])] {
+            let blocked: Vec<bool> = (0..90 * 60)
+                .map(|at| (at % size[0], at / size[0]))
+                .map(|(x, y)| if across { (x, y, size[1]) } else { (y, x, size[0]) })
+                .map(|(row, at, length)| row % 2 == 1 && at != if row % 4 == 1 { length - 1 } else { 0 })
+                .collect();
+            for connectivity in FLAT {
+                for costs in [vec![], (0..90 * 60).map(|at| at % 7 + 1).collect()] {
+                    let options = GridOptions { connectivity, costs, ..Default::default() };
+                    let grid = Grid::new(size, &blocked, options).unwrap();
+                    let stop = || StopConditions::new(&grid, &FieldLimits::default());
+                    let relaxed =
+                        relax::solve(&grid, CostRange::new(&grid), &[0], &mut stop(), vec![]).unwrap();
+                    let masks = masks::masks::<u8>(&grid);
+                    assert_eq!(relaxed, radix::solve(&grid, &masks, &[0], &mut stop()).0, "{connectivity:?}");
+                }
+            }
+        }
+    }
+
+    /// Where distances come close to what 32 bits hold, tiles give up, and the field is still right.
+    #[test]
+    fn relaxed_tiles_give_up_before_an_overflow() {
+        let size = [400, 3, 1];
+        let mut outcomes = [0; 3];
+        for connectivity in FLAT {
+            // The length of the path to the farthest cell, the corner opposite to the goal.
+            let longest_path = match connectivity.step(4) {
+                0 => 401,
+                diagonal => 397 * connectivity.unit() + 2 * diagonal,
+            };
+            let largest = (UNREACHABLE - 1) / longest_path;
+            for cost in [largest / 10 * 9, largest, largest + 1] {
+                let options = GridOptions { connectivity, costs: vec![cost; 1200], ..Default::default() };
+                let grid = Grid::new(size, &[], options).unwrap();
+                let limits = FieldLimits::default();
+                let stop = || StopConditions::new(&grid, &limits);
+                let costs = CostRange::new(&grid);
+                let relaxed = relax::solve(&grid, costs, &[0], &mut stop(), vec![]);
+                let masks = masks::masks::<u8>(&grid);
+                let heap = radix::solve(&grid, &masks, &[0], &mut stop()).0;
+                let is_cut = heap.contains(&UNREACHABLE);
+                assert!(relaxed.is_none() || !is_cut, "{connectivity:?} {cost}");
+                outcomes[usize::from(relaxed.is_none()) + usize::from(is_cut)] += 1;
+                if let Some(relaxed) = relaxed {
+                    assert_eq!(relaxed, heap);
+                }
+                // A limit makes tiles enough.
+                let limits = FieldLimits { max_distance: Some(1 << 31), ..limits };
+                let stop = || StopConditions::new(&grid, &limits);
+                let relaxed = relax::solve(&grid, costs, &[0], &mut stop(), vec![]);
+                assert_eq!(relaxed.unwrap(), radix::solve(&grid, &masks, &[0], &mut stop()).0);
+            }
+        }
+        assert!(outcomes.iter().all(|&count| count > 0), "{outcomes:?}");
+    }
+
+    /// A grid with random obstacles and costs.
+    fn weighted_grid(
+        size: [u32; 3],
+        connectivity: Connectivity,
+        in_256: u32,
+        seed: u32,
+        most_cost: u32,
+    ) -> Grid {
+        let obstacles = grid(size, connectivity, in_256, seed).obstacles();
+        let cost = |at: u32| (at ^ seed).wrapping_mul(2_654_435_761).rotate_left(11) % most_cost + 1;
+        let costs = (0..obstacles.len() as u32).map(cost).collect();
+        Grid::new(size, &obstacles, GridOptions { connectivity, costs, ..Default::default() }).unwrap()
+    }
+
     #[test]
     fn buckets_and_heap_are_equal() {
         for (seed, connectivity) in [
@@ -303,7 +459,7 @@ mod tests {
                 let grid = Grid::new(size, &grid.obstacles(), options).unwrap();
                 let (goals, masks) = (goals(&grid, 900), masks::masks::<u32>(&grid));
                 let mut stop = StopConditions::new(&grid, &FieldLimits::default());
-                let ring = BucketRing::new(&grid).unwrap();
+                let ring = BucketRing::new(&grid, CostRange::new(&grid)).unwrap();
                 let buckets = buckets::solve(&grid, &masks, &goals, ring, &mut stop);
                 assert_eq!(
                     buckets,

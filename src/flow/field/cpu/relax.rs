@@ -1,0 +1,541 @@
+//! Relaxation of tiles of 16 × 16 cells, for any steps and costs in two dimensions.
+//!
+//! A tile is relaxed row by row: a row takes the distances over the row above it or below it, for all its columns at
+//! once, and then those along itself. Rows whose neighbours changed are relaxed again, until no row of the tile changes.
+//! A tile whose neighbour changed at their common border is relaxed again too. The tiles wait in buckets by the least
+//! distance that changed at their border. Distances only ever fall, to lengths of real paths, so any order gives the
+//! same field: the one that no move can lower. An order close to that of the distances takes the fewest visits.
+//!
+//! Source: the fast iterative method (Jeong and Whitaker 2008), on tiles. The GPU's form is
+//! `shaders/flow/field/relax.wgsl`.
+
+use crate::flow::field::cpu::masks::FreeRows;
+use crate::flow::field::cpu::moves::CostRange;
+use crate::flow::field::cpu::radix::RadixHeap;
+use crate::flow::field::cpu::rows;
+use crate::flow::field::cpu::stop::StopConditions;
+use crate::flow::field::cpu::wave_method::WaveMethod;
+use crate::flow::field::solved::UNREACHABLE;
+use crate::flow::grid::cells::Grid;
+use crate::flow::grid::moves::Corners;
+
+/// Cells along the edge of a tile.
+const EDGE: usize = 16;
+/// Cells along the edge of a window: a tile with one cell of its neighbours on each side.
+const WINDOW: usize = EDGE + 2;
+/// The cells in memory before the first column and after the last; a tile's row is then a line of the cache.
+const MARGIN: usize = EDGE;
+/// The bits of the rows of a tile; bit 0 is the row above the tile.
+const TILE_ROWS: u32 = 0x1_fffe;
+/// The longest step times cost that tiles are relaxed with: longer ones come too close to what 32 bits hold.
+const MAX_STEP: u64 = 1 << 24;
+/// The width of a bucket, in steps along an axis of the mean cost: about eight tiles.
+const BUCKET_STEPS: u64 = 128;
+/// The same for fields with targets, which should not be solved far beyond these.
+const TARGET_BUCKET_STEPS: u64 = 16;
+/// How often a row is relaxed by a single step along itself before it is relaxed from end to end.
+const SINGLE_STEPS: usize = 3;
+/// The number of tiles after which the search checks whether anybody still waits for it.
+const CHECK_INTERVAL: usize = 1 << 10;
+
+/// A row of a window, padded to whole vectors.
+type Line = [u32; 24];
+
+/// What keeps a diagonal move from being allowed.
+const NO_DIAGONALS: u8 = 0;
+const BOTH_FREE: u8 = 1;
+const ONE_FREE: u8 = 2;
+const ANY_CORNERS: u8 = 3;
+
+/// Whether tiles suit a grid: few corridors, and steps that are not too long.
+pub(crate) fn suits(grid: &Grid, costs: CostRange) -> bool {
+    let is_flat = grid.connectivity().dimension() == 2;
+    is_flat && costs.longest_step(grid) <= MAX_STEP && WaveMethod::of(grid) == WaveMethod::Tiles
+}
+
+/// The distances from the goals, up to the stop conditions, or `None` if some come too close to what 32 bits hold.
+/// Distances beyond the stop conditions may be too large. `spare` is written over and returned.
+pub(crate) fn solve(
+    grid: &Grid,
+    costs: CostRange,
+    goals: &[u32],
+    stop: &mut StopConditions,
+    spare: Vec<u32>,
+) -> Option<Vec<u32>> {
+    match (grid.connectivity().neighbour_count(), grid.connectivity().corners()) {
+        (4, _) => solve_by::<NO_DIAGONALS>(grid, costs, goals, stop, spare),
+        (_, Corners::BothFree) => solve_by::<BOTH_FREE>(grid, costs, goals, stop, spare),
+        (_, Corners::OneFree) => solve_by::<ONE_FREE>(grid, costs, goals, stop, spare),
+        (_, Corners::Any) => solve_by::<ANY_CORNERS>(grid, costs, goals, stop, spare),
+    }
+}
+
+fn solve_by<const CORNERS: u8>(
+    grid: &Grid,
+    costs: CostRange,
+    goals: &[u32],
+    stop: &mut StopConditions,
+    spare: Vec<u32>,
+) -> Option<Vec<u32>> {
+    let mut tiles = Tiles::new(grid, costs, stop.has_targets, spare);
+    goals.iter().for_each(|&goal| tiles.add_goal(goal as usize));
+    tiles.run::<CORNERS>(stop);
+    tiles.distances(stop.max_distance)
+}
+
+/// What is to be done in a tile, one bit per row of its window.
+#[derive(Debug, Clone, Copy, Default)]
+struct Tile {
+    /// The rows to relax over the row above them.
+    from_above: u32,
+    /// The rows to relax over the row below them.
+    from_below: u32,
+    /// The rows to relax along themselves.
+    along: u32,
+    /// One more than the bucket in which the tile waits; 0 if it is in none.
+    waits_in: u32,
+}
+
+/// The window of the tile that is relaxed.
+struct Window {
+    distances: [Line; WINDOW],
+    /// `far` for obstacles, and 0 for other cells.
+    walls: [Line; WINDOW],
+    /// The length of a step along an axis into each cell, and of a diagonal step.
+    steps: [Line; WINDOW],
+    diagonals: [Line; WINDOW],
+}
+
+/// The distances, with margins around the grid, and the tiles.
+struct Tiles<'a> {
+    grid: &'a Grid,
+    distances: Vec<u32>,
+    /// The cells from one row of `distances` to the next.
+    pitch: usize,
+    /// One bit per cell, set for obstacles and outside the grid: column `x` of row `y` is bit `x + 1` of row `y + 1`.
+    walls: Vec<u64>,
+    wall_pitch: usize,
+    tiles: Vec<Tile>,
+    /// The tiles along x and y.
+    tile_counts: [usize; 2],
+    heap: RadixHeap,
+    /// The logarithm of the width of a bucket.
+    shift: u32,
+    /// The distance of cells that are not reached, and of obstacles. One more step does not exceed 32 bits.
+    far: u32,
+    window: Window,
+}
+
+impl<'a> Tiles<'a> {
+    fn new(grid: &'a Grid, costs: CostRange, has_targets: bool, spare: Vec<u32>) -> Self {
+        let (width, height) = (grid.width(), grid.size()[1] as usize);
+        let tile_counts = [width.div_ceil(EDGE), height.div_ceil(EDGE)];
+        let far = u32::MAX - costs.longest_step(grid) as u32;
+        let mut pitch = tile_counts[0] * EDGE + 2 * MARGIN;
+        if pitch.is_multiple_of(256) {
+            // The rows of a tile would share few lines of the cache.
+            pitch += EDGE;
+        }
+        let row_count = tile_counts[1] * EDGE + 2;
+        let mut distances = spare;
+        distances.clear();
+        distances.resize(pitch * row_count, far);
+
+        let free = FreeRows::new(grid);
+        let wall_pitch = grid.row_words() + 1;
+        let mut walls = vec![u64::MAX; wall_pitch * row_count];
+        for (y, walls) in walls[wall_pitch..].chunks_mut(wall_pitch).take(height).enumerate() {
+            for (word, walls) in walls.iter_mut().enumerate() {
+                let [before, own] =
+                    [word as isize - 1, word as isize].map(|word| free.word(word, y as isize, 0));
+                *walls = !(own << 1 | before >> 63);
+            }
+        }
+        let unit = grid.connectivity().unit();
+        let bucket_steps = if has_targets { TARGET_BUCKET_STEPS } else { BUCKET_STEPS };
+        let diagonal = grid.connectivity().step(4);
+        Self {
+            grid,
+            distances,
+            pitch,
+            walls,
+            wall_pitch,
+            tiles: vec![Tile::default(); tile_counts[0] * tile_counts[1]],
+            tile_counts,
+            heap: RadixHeap::new(),
+            shift: (bucket_steps * u64::from(unit) * costs.mean).ilog2(),
+            far,
+            window: Window {
+                distances: [[far; 24]; WINDOW],
+                walls: [[0; 24]; WINDOW],
+                steps: [[unit; 24]; WINDOW],
+                diagonals: [[diagonal; 24]; WINDOW],
+            },
+        }
+    }
+
+    /// The position of a cell in `distances`, by its index in the grid.
+    fn padded_index(&self, index: usize) -> usize {
+        let width = self.grid.width();
+        (index / width + 1) * self.pitch + index % width + MARGIN
+    }
+
+    fn add_goal(&mut self, goal: usize) {
+        let at = self.padded_index(goal);
+        self.distances[at] = 0;
+        let width = self.grid.width();
+        let (tile_x, tile_y) = (goal % width / EDGE, goal / width / EDGE);
+        let all = Tile { from_above: TILE_ROWS, from_below: TILE_ROWS, along: TILE_ROWS, waits_in: 0 };
+        for y in tile_y.saturating_sub(1)..(tile_y + 2).min(self.tile_counts[1]) {
+            for x in tile_x.saturating_sub(1)..(tile_x + 2).min(self.tile_counts[0]) {
+                self.wake([x as isize, y as isize], 0, all);
+            }
+        }
+    }
+
+    /// Adds work to a tile, if it is in the grid. `distance` is the least that changed at the tile's border.
+    fn wake(&mut self, [x, y]: [isize; 2], distance: u32, work: Tile) {
+        let [across, down] = self.tile_counts.map(|count| count as isize);
+        if x < 0 || y < 0 || x >= across || y >= down {
+            return;
+        }
+        let index = (y * across + x) as usize;
+        let bucket = distance >> self.shift;
+        let tile = &mut self.tiles[index];
+        tile.from_above |= work.from_above;
+        tile.from_below |= work.from_below;
+        tile.along |= work.along;
+        if tile.waits_in == 0 || tile.waits_in > bucket + 1 {
+            tile.waits_in = bucket + 1;
+            self.heap.push(bucket, index as u32);
+        }
+    }
+
+    fn run<const CORNERS: u8>(&mut self, stop: &mut StopConditions) {
+        let mut bucket_tiles = Vec::new();
+        while let Some(bucket) = self.heap.pop_bucket(&mut bucket_tiles) {
+            // No later change is nearer than the bucket, so the cells that are as near are final.
+            let settled = bucket << self.shift;
+            let padded_index = |cell| self.padded_index(cell);
+            if settled > stop.max_distance
+                || stop.should_stop(|cell| self.distances[padded_index(cell)] <= settled)
+            {
+                return;
+            }
+            for (number, &(_, index)) in bucket_tiles.iter().enumerate() {
+                let tile = &mut self.tiles[index as usize];
+                // A tile that has waited in several buckets was relaxed in the first of them.
+                if tile.waits_in == bucket + 1 {
+                    let work = std::mem::take(tile);
+                    self.relax::<CORNERS>(index as usize, work);
+                }
+                if number % CHECK_INTERVAL == CHECK_INTERVAL - 1 && !stop.awaited.is_awaited() {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Relaxes a tile, and wakes the neighbours that see a change.
+    fn relax<const CORNERS: u8>(&mut self, index: usize, work: Tile) {
+        let (x, y) = (index % self.tile_counts[0], index / self.tile_counts[0]);
+        let first = y * EDGE * self.pitch + x * EDGE + MARGIN - 1;
+        self.load_walls(x, y);
+        if !self.grid.costs().is_empty() {
+            self.load_costs(x, y);
+        }
+        let cells = &mut self.distances[first..first + (WINDOW - 1) * self.pitch + WINDOW];
+        let changes = relax_window::<CORNERS>(&mut self.window, work, cells, self.pitch);
+        let Some(Changes { rows, columns }) = changes else { return };
+        let (x, y) = (x as isize, y as isize);
+        for (changes, y, work) in [
+            (rows[0], y - 1, Tile { from_below: 1 << EDGE, ..Tile::default() }),
+            (rows[1], y + 1, Tile { from_above: 1 << 1, ..Tile::default() }),
+        ] {
+            for (distance, x) in changes.into_iter().zip([x - 1, x, x + 1]) {
+                if distance != UNREACHABLE {
+                    self.wake([x, y], distance, work);
+                }
+            }
+        }
+        for (column, x) in columns.into_iter().zip([x - 1, x + 1]) {
+            let Column { rows, least } = column;
+            if rows != 0 {
+                let [from_above, from_below] = [rows << 1, rows >> 1].map(|rows| rows & TILE_ROWS);
+                self.wake([x, y], least, Tile { from_above, from_below, along: rows, waits_in: 0 });
+            }
+        }
+    }
+
+    /// Loads the walls of a window.
+    fn load_walls(&mut self, x: usize, y: usize) {
+        let (word, shift) = (x * EDGE / 64, x * EDGE % 64);
+        let rows = self.walls[y * EDGE * self.wall_pitch..].chunks(self.wall_pitch);
+        let mut bits = [0; WINDOW];
+        for (bits, row) in bits.iter_mut().zip(rows) {
+            let next = row.get(word + 1).map_or(u64::MAX, |&next| next);
+            *bits = (row[word] >> shift | if shift > 64 - WINDOW { next << (64 - shift) } else { 0 }) as u32;
+        }
+        spread_walls(&bits, self.far, &mut self.window.walls);
+    }
+
+    /// Loads the steps into the cells of a window. Those outside the grid keep old ones, which do not matter.
+    fn load_costs(&mut self, x: usize, y: usize) {
+        let (width, height) = (self.grid.width(), self.grid.size()[1] as usize);
+        let lengths = [0, 4].map(|code| self.grid.connectivity().step(code));
+        let first_row = (y * EDGE).max(1) - 1;
+        let row_count = (y * EDGE + WINDOW - 1).min(height) - first_row;
+        let first_line = usize::from(y == 0);
+        // Columns left of the window's first cell are outside the grid.
+        let first_column = (x * EDGE).max(1) - 1;
+        let column_count = (x * EDGE + WINDOW - 1).min(width) - first_column;
+        let costs = &self.grid.costs()[first_row * width + first_column..];
+        let Window { steps, diagonals, .. } = &mut self.window;
+        let lines = first_line..first_line + row_count;
+        let lines = [&mut steps[lines.clone()], &mut diagonals[lines]];
+        scale_costs(costs, width, usize::from(x == 0), column_count, lengths, lines);
+    }
+
+    /// The distances without the margins, or `None` if some come too close to what 32 bits hold.
+    fn distances(self, max_distance: u32) -> Option<Vec<u32>> {
+        let Self { mut distances, pitch, far, grid, .. } = self;
+        let width = grid.width();
+        // One step from any nearer cell stays below `far`.
+        let end = far - (u32::MAX - far);
+        let mut farthest = 0;
+        for row in 0..grid.size()[1] as usize {
+            let padded_start = (row + 1) * pitch + MARGIN;
+            distances.copy_within(padded_start..padded_start + width, row * width);
+            farthest =
+                farthest.max(finish_row(&mut distances[row * width..(row + 1) * width], max_distance, far));
+        }
+        distances.truncate(grid.cell_count());
+        rows::shrink_narrow(&mut distances);
+        (farthest < end).then_some(distances)
+    }
+}
+
+/// What changed at the border of a tile.
+struct Changes {
+    /// In the first and the last row: the least distance of the changed cells, in the first column, in all columns, and
+    /// in the last column; `UNREACHABLE` if none changed.
+    rows: [[u32; 3]; 2],
+    /// In the first and the last column.
+    columns: [Column; 2],
+}
+
+/// What changed in a column.
+#[derive(Debug, Clone, Copy)]
+struct Column {
+    /// The rows of the changed cells, one bit each.
+    rows: u32,
+    /// The least distance of the changed cells.
+    least: u32,
+}
+
+/// Relaxes the rows of a window until none changes. `cells` are the distances from the window's first cell on, `pitch`
+/// from row to row. Writes those that changed; `None` if none did.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+fn relax_window<const CORNERS: u8>(
+    window: &mut Window,
+    work: Tile,
+    cells: &mut [u32],
+    pitch: usize,
+) -> Option<Changes> {
+    for (line, cells) in window.distances.iter_mut().zip(cells.chunks(pitch)) {
+        line[..WINDOW].copy_from_slice(&cells[..WINDOW]);
+    }
+    let changed = relax_rows::<CORNERS>(window, work);
+    (changed != 0).then(|| store_rows::<CORNERS>(window, changed, cells, pitch))
+}
+
+/// Relaxes the rows of a window until none changes, and returns those that changed, one bit each.
+#[inline(always)]
+fn relax_rows<const CORNERS: u8>(window: &mut Window, work: Tile) -> u32 {
+    let Tile { mut from_above, mut from_below, mut along, .. } = work;
+    let mut all_changed = 0;
+    loop {
+        // Downward: a row that changes wakes the next one.
+        while (from_above | along) & TILE_ROWS != 0 {
+            let row = ((from_above | along) & TILE_ROWS).trailing_zeros();
+            let bit = 1 << row;
+            let mut has_changed =
+                from_above & bit != 0 && relax_from::<CORNERS>(window, row as usize, row as usize - 1);
+            if has_changed || along & bit != 0 {
+                has_changed |= relax_along(window, row as usize);
+            }
+            from_above &= !bit;
+            along &= !bit;
+            let changed = u32::from(has_changed) << row;
+            all_changed |= changed;
+            from_above |= changed << 1;
+            from_below |= changed >> 1;
+        }
+        // Upward.
+        while from_below & TILE_ROWS != 0 {
+            let row = 31 - (from_below & TILE_ROWS).leading_zeros();
+            from_below &= !(1 << row);
+            if relax_from::<CORNERS>(window, row as usize, row as usize + 1) {
+                relax_along(window, row as usize);
+                all_changed |= 1 << row;
+                from_above |= 1 << (row + 1);
+                from_below |= 1 << (row - 1);
+            }
+        }
+        if from_above & TILE_ROWS == 0 {
+            return all_changed;
+        }
+    }
+}
+
+/// Relaxes a row over its neighbour `beside`. Returns whether it changed.
+#[inline(always)]
+fn relax_from<const CORNERS: u8>(window: &mut Window, row: usize, beside: usize) -> bool {
+    let Window { distances, walls, steps, diagonals } = window;
+    let (near, own_walls, near_walls) = (distances[beside], &walls[row], &walls[beside]);
+    let (steps, diagonals, own) = (&steps[beside], &diagonals[beside], &mut distances[row]);
+    let mut difference = 0;
+    for x in 0..EDGE {
+        let mut least = near[x + 1] + steps[x + 1];
+        if CORNERS != NO_DIAGONALS {
+            // A diagonal crosses two cells: one in the own row, one in the row beside.
+            let between = near_walls[x + 1];
+            let [left_wall, right_wall] = match CORNERS {
+                BOTH_FREE => [own_walls[x].max(between), own_walls[x + 2].max(between)],
+                ONE_FREE => [own_walls[x].min(between), own_walls[x + 2].min(between)],
+                _ => [0, 0],
+            };
+            let left = near[x].max(left_wall) + diagonals[x];
+            let right = near[x + 2].max(right_wall) + diagonals[x + 2];
+            least = least.min(left).min(right);
+        }
+        let new = least.max(own_walls[x + 1]).min(own[x + 1]);
+        difference |= new ^ own[x + 1];
+        own[x + 1] = new;
+    }
+    difference != 0
+}
+
+/// Relaxes a row along itself. Returns whether it changed.
+#[inline(always)]
+fn relax_along(window: &mut Window, row: usize) -> bool {
+    let (own, walls, steps) = (&mut window.distances[row], &window.walls[row], &window.steps[row]);
+    for step in 0..SINGLE_STEPS {
+        if !single_step(own, walls, steps) {
+            return step != 0;
+        }
+    }
+    // From end to end in both directions at once. 64 bits hold a wall as a long step.
+    let mut left_steps = [0; EDGE];
+    let mut right_steps = [0; EDGE];
+    for x in 0..EDGE {
+        let wall = u64::from(walls[x + 1]) << 8;
+        left_steps[x] = u64::from(steps[x]) + wall;
+        right_steps[x] = u64::from(steps[x + 2]) + wall;
+    }
+    let [mut left, mut right] = [own[0], own[EDGE + 1]].map(u64::from);
+    let mut from_left = [0; EDGE];
+    let mut from_right = [0; EDGE];
+    for x in 0..EDGE {
+        left = (left + left_steps[x]).min(own[x + 1].into());
+        from_left[x] = left as u32;
+        let x = EDGE - 1 - x;
+        right = (right + right_steps[x]).min(own[x + 1].into());
+        from_right[x] = right as u32;
+    }
+    for x in 0..EDGE {
+        own[x + 1] = from_left[x].min(from_right[x]);
+    }
+    true
+}
+
+/// Relaxes each cell of a row over those beside it, once. Returns whether one changed.
+#[inline(always)]
+fn single_step(own: &mut Line, walls: &Line, steps: &Line) -> bool {
+    let before = *own;
+    let mut difference = 0;
+    for x in 0..EDGE {
+        let [left, right] = [before[x] + steps[x], before[x + 2] + steps[x + 2]];
+        let new = left.min(right).max(walls[x + 1]).min(before[x + 1]);
+        difference |= new ^ before[x + 1];
+        own[x + 1] = new;
+    }
+    difference != 0
+}
+
+/// Writes the changed rows of a window to `cells`, and returns what changed at the border of the tile.
+#[inline(always)]
+fn store_rows<const CORNERS: u8>(window: &Window, changed: u32, cells: &mut [u32], pitch: usize) -> Changes {
+    let mut rows = [[UNREACHABLE; 3]; 2];
+    for (changes, row) in rows.iter_mut().zip([1, EDGE]) {
+        if changed >> row & 1 == 1 {
+            let (line, before) = (&window.distances[row], &cells[row * pitch..row * pitch + WINDOW]);
+            let change = |x: usize| if line[x] == before[x] { UNREACHABLE } else { line[x] };
+            let least = (1..WINDOW - 1).fold(UNREACHABLE, |least, x| least.min(change(x)));
+            let corner = |x: usize| if CORNERS == NO_DIAGONALS { UNREACHABLE } else { change(x) };
+            *changes = [corner(1), least, corner(EDGE)];
+        }
+    }
+    let mut columns = [Column { rows: 0, least: UNREACHABLE }; 2];
+    let mut rows_left = changed;
+    while rows_left != 0 {
+        let row = rows_left.trailing_zeros() as usize;
+        rows_left &= rows_left - 1;
+        let (line, before) =
+            (&window.distances[row][..WINDOW], &mut cells[row * pitch..row * pitch + WINDOW]);
+        for (column, x) in columns.iter_mut().zip([1, EDGE]) {
+            let has_changed = line[x] != before[x];
+            column.rows |= u32::from(has_changed) << row;
+            column.least = column.least.min(if has_changed { line[x] } else { UNREACHABLE });
+        }
+        before[1..=EDGE].copy_from_slice(&line[1..=EDGE]);
+    }
+    Changes { rows, columns }
+}
+
+/// Spreads the walls of a window, one bit per cell, to `far` for walls and 0 for others.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+fn spread_walls(bits: &[u32; WINDOW], far: u32, walls: &mut [Line; WINDOW]) {
+    for (&bits, line) in bits.iter().zip(walls) {
+        for (x, wall) in line.iter_mut().enumerate() {
+            *wall = (bits >> x & 1).wrapping_neg() & far;
+        }
+    }
+}
+
+/// Multiplies the costs of a window with the lengths of the steps, along an axis and diagonal. `costs` are those from
+/// its first cell in the grid on, which is in the column `first` of the window; `width` from row to row.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+fn scale_costs(
+    costs: &[u32],
+    width: usize,
+    first: usize,
+    count: usize,
+    lengths: [u32; 2],
+    [steps, diagonals]: [&mut [Line]; 2],
+) {
+    for ((costs, steps), diagonals) in costs.chunks(width).zip(steps).zip(diagonals) {
+        if count == WINDOW {
+            let Some(costs) = costs.first_chunk::<WINDOW>() else { return };
+            for x in 0..WINDOW {
+                (steps[x], diagonals[x]) = (costs[x] * lengths[0], costs[x] * lengths[1]);
+            }
+        } else {
+            for (x, &cost) in costs[..count].iter().enumerate() {
+                (steps[first + x], diagonals[first + x]) = (cost * lengths[0], cost * lengths[1]);
+            }
+        }
+    }
+}
+
+/// Makes cells beyond `max_distance` unreachable. Returns the largest distance left.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+fn finish_row(distances: &mut [u32], max_distance: u32, far: u32) -> u32 {
+    let mut farthest = 0;
+    for distance in distances {
+        let is_reached = (*distance <= max_distance) & (*distance < far);
+        farthest = farthest.max(if is_reached { *distance } else { 0 });
+        *distance = if is_reached { *distance } else { UNREACHABLE };
+    }
+    farthest
+}
