@@ -33,9 +33,9 @@ var<workgroup> levels: array<u32, 768>;
 // From 256 on: the wave was still moving after 4 steps, after 8, and so on.
 var<workgroup> flags: atomic<u32>;
 
-// Where the front in the word `index` gets to in one step.
-fn grow(index: u32) -> u32 {
-    let word = fronts[index];
+// Where the front gets to in one step in the word `index`, whose own front is `word`. Only the words around it are read
+// from workgroup memory.
+fn grow(word: u32, index: u32) -> u32 {
     let along = (word << 1u) | (fronts[index - 1u] >> 31u) | (word >> 1u) | (fronts[index + 1u] << 31u);
     return along | fronts[index - PITCH] | fronts[index + PITCH];
 }
@@ -113,42 +113,76 @@ fn main(
         return;
     }
 
+    // Four steps a turn, so that the two lowest bits of a step are known where it is written.
     var bits = array<u32, 5>(0u, 0u, 0u, 0u, 0u);
-    for (var step = 0u; step < STEPS; step += 1u) {
-        let from_copy = (step & 1u) * FRONT_WORDS;
-        let to_copy = FRONT_WORDS - from_copy;
-        var new0 = 0u;
-        var new1 = 0u;
-        if (step < step_count) {
-            new0 = grow(from_copy + at0) & open0;
-            new1 = grow(from_copy + at1) & open1;
+    for (var step = 0u; step < STEPS; step += 4u) {
+        var new_cells = 0u;
+        var own_cells = 0u;
+        var is_open = select(0u, 0xffffffffu, step < step_count);
+        front0 = grow(front0, at0) & open0 & is_open;
+        front1 = grow(front1, at1) & open1 & is_open;
+        open0 &= ~front0;
+        open1 &= ~front1;
+        fronts[FRONT_WORDS + at0] = front0;
+        fronts[FRONT_WORDS + at1] = front1;
+        var own = select(front1, front0, is_first);
+        new_cells |= front0 | front1;
+        own_cells |= own;
+        workgroupBarrier();
+
+        is_open = select(0u, 0xffffffffu, step + 1u < step_count);
+        front0 = grow(front0, FRONT_WORDS + at0) & open0 & is_open;
+        front1 = grow(front1, FRONT_WORDS + at1) & open1 & is_open;
+        open0 &= ~front0;
+        open1 &= ~front1;
+        fronts[at0] = front0;
+        fronts[at1] = front1;
+        own = select(front1, front0, is_first);
+        new_cells |= front0 | front1;
+        own_cells |= own;
+        bits[0] |= own;
+        workgroupBarrier();
+
+        is_open = select(0u, 0xffffffffu, step + 2u < step_count);
+        front0 = grow(front0, at0) & open0 & is_open;
+        front1 = grow(front1, at1) & open1 & is_open;
+        open0 &= ~front0;
+        open1 &= ~front1;
+        fronts[FRONT_WORDS + at0] = front0;
+        fronts[FRONT_WORDS + at1] = front1;
+        own = select(front1, front0, is_first);
+        new_cells |= front0 | front1;
+        own_cells |= own;
+        bits[1] |= own;
+        workgroupBarrier();
+
+        is_open = select(0u, 0xffffffffu, step + 3u < step_count);
+        front0 = grow(front0, FRONT_WORDS + at0) & open0 & is_open;
+        front1 = grow(front1, FRONT_WORDS + at1) & open1 & is_open;
+        open0 &= ~front0;
+        open1 &= ~front1;
+        fronts[at0] = front0;
+        fronts[at1] = front1;
+        own = select(front1, front0, is_first);
+        new_cells |= front0 | front1;
+        own_cells |= own;
+        bits[0] |= own;
+        bits[1] |= own;
+
+        bits[2] |= select(0u, own_cells, (step & 4u) != 0u);
+        bits[3] |= select(0u, own_cells, (step & 8u) != 0u);
+        bits[4] |= select(0u, own_cells, (step & 16u) != 0u);
+        // Inside walls, and at the end of a wave, most steps would do nothing.
+        if (new_cells != 0u) {
+            atomicOr(&flags, ALIVE_FLAG << (step >> 2u));
         }
-        open0 &= ~new0;
-        open1 &= ~new1;
-        fronts[to_copy + at0] = new0;
-        fronts[to_copy + at1] = new1;
-        let new_own = select(new1, new0, is_first);
-        bits[0] |= select(0u, new_own, (step & 1u) != 0u);
-        bits[1] |= select(0u, new_own, (step & 2u) != 0u);
-        bits[2] |= select(0u, new_own, (step & 4u) != 0u);
-        bits[3] |= select(0u, new_own, (step & 8u) != 0u);
-        bits[4] |= select(0u, new_own, (step & 16u) != 0u);
-        if ((step & 3u) == 3u) {
-            // Inside walls, and at the end of a wave, most steps would do nothing.
-            if ((new0 | new1) != 0u) {
-                atomicOr(&flags, ALIVE_FLAG << (step >> 2u));
-            }
-            if ((workgroupUniformLoad(&flags) & (ALIVE_FLAG << (step >> 2u))) == 0u) {
-                break;
-            }
-        } else {
-            workgroupBarrier();
+        if ((workgroupUniformLoad(&flags) & (ALIVE_FLAG << (step >> 2u))) == 0u) {
+            break;
         }
     }
 
-    // After an even number of steps the front is in the first copy.
     let open = select(open1, open0, is_first);
-    let front = fronts[select(at1, at0, is_first)];
+    let front = select(front1, front0, is_first);
     if (is_tile) {
         let tile_row = row ^ 32u;
         let slot = 2u * tile_row + column - 1u;
