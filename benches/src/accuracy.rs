@@ -47,7 +47,7 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
             "engine",
             "wrong verdicts",
             "wrong answers",
-            "differ in band",
+            "differ",
             "distance / τ",
             "p99",
             "depth / R",
@@ -152,8 +152,7 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
         }
     }
     table.note("wrong verdicts: beyond τ, of distances and contacts; wrong answers: anything else that breaks its promise as well: a number, a point off its body, an axis or normal that f64 projection refutes.");
-    table
-        .note("differ in band: verdicts that are not the CPU engine's, all within τ, where either is right.");
+    table.note("differ: verdicts that are not the CPU engine's; there must be none.");
     table.note("distance / τ: largest |error| of a distance in tolerances; depth / R: of a depth, in the smaller radius; of S: of either, in the sum of the radii; p99: 99 of 100 are within.");
     table.note("settled: share of the answers that f32 left to f64; exact: Precision::Exact, all of them, promised within 1e-9 S.");
     report.table(table);

@@ -3,10 +3,10 @@
 //! No band is left out. The scenes put gaps where engines would differ first: near the thresholds, near a margin, and on features that touch
 //! in faces, edges and corners.
 
+use hullfield::Engine;
 use hullfield::collide::{
     Arena, Body, ContactOptions, DistanceOptions, ManifoldOptions, Options, Pairs, Precision, Status,
 };
-use hullfield::Engine;
 use hullfield_oracle::compare::{against_truth, between};
 use hullfield_oracle::scenes::{self, Near, Scene};
 use hullfield_oracle::{extent, whole_truths};
@@ -19,7 +19,8 @@ fn all_scenes() -> Vec<(String, Scene)> {
     let sets = scenes::convex_sets(48, 1.0, 300);
     let near = |count, stretch, seed| Near { count, stretch, seed, ..Near::default() };
     let plain = scenes::near_pairs(&sets, near(extent(1_000, 100_000), 1.0, 301));
-    let scaled = [1e-5_f64, 1e-2, 1.0, 1e3, 1e5].map(|scale| (format!("near, {scale:e}"), plain.scaled(scale)));
+    let scaled =
+        [1e-5_f64, 1e-2, 1.0, 1e3, 1e5].map(|scale| (format!("near, {scale:e}"), plain.scaled(scale)));
     let others = [
         ("stretched", scenes::near_pairs(&sets, near(extent(300, 10_000), 30.0, 302))),
         ("rounded", scenes::near_pairs(&sets, Near { rounded: 1.0, ..near(extent(300, 10_000), 1.0, 303) })),
@@ -74,7 +75,9 @@ fn a_pair_has_one_status() {
                 let arena = arena_of(&engine, &scene, precision);
                 for (order, pairs) in [("as given", &scene.pairs), ("turned", &turned)] {
                     let all = statuses(&arena, &placed, pairs);
-                    for (query, found) in ["intersections", "distances", "contacts", "manifolds"].iter().zip(all) {
+                    for (query, found) in
+                        ["intersections", "distances", "contacts", "manifolds"].iter().zip(all)
+                    {
                         between(&scene.pairs, &verdicts(&found), &verdicts(&expected), |k| truths[k])
                             .passed()
                             .unwrap_or_else(|text| {
@@ -109,15 +112,17 @@ fn the_same_rows_are_listed_however_pairs_are_found() {
     ] {
         let placed = bodies(&scene.bodies);
         let exact = arena_of(&Engine::cpu(), &scene, Precision::Exact);
-        let every: Vec<[u32; 2]> =
-            (0..placed.len() as u32).flat_map(|a| (a + 1..placed.len() as u32).map(move |b| [a, b])).collect();
+        let every: Vec<[u32; 2]> = (0..placed.len() as u32)
+            .flat_map(|a| (a + 1..placed.len() as u32).map(move |b| [a, b]))
+            .collect();
         let given = exact
             .contacts(&placed, Pairs::Given(&every), &ContactOptions::default())
             .unwrap()
             .wait()
             .unwrap();
         // Margins at the gap of a pair, and at the next numbers, decide about that pair.
-        let gap = given.rows.iter().map(|row| row.separation).filter(|&gap| gap > 1e-3).fold(f64::MAX, f64::min);
+        let gap =
+            given.rows.iter().map(|row| row.separation).filter(|&gap| gap > 1e-3).fold(f64::MAX, f64::min);
         let margins = [0.0, gap as f32, (gap as f32).next_up(), (gap as f32).next_down()];
         for margin in margins {
             let is_listed = |row: &&hullfield::collide::Contact| {

@@ -9,9 +9,6 @@ use hullfield_oracle::{Placed, Shape, Truth, sweep, tolerance, whole_truth};
 
 use crate::rows::verdict;
 
-/// Whether a status that differs within the tolerance is a failure. Beyond the tolerance it always is.
-pub(crate) const STATUS_MUST_BE_EQUAL: bool = false;
-
 /// The most differences that are listed.
 const LISTED: usize = 20;
 
@@ -90,12 +87,11 @@ impl Differences {
         }
     }
 
-    fn status(&mut self, difference: StatusDifference, is_allowed: bool) {
+    /// Statuses that differ are always a failure.
+    fn status(&mut self, difference: StatusDifference) {
         self.status_count += 1;
-        if !is_allowed || STATUS_MUST_BE_EQUAL {
-            let StatusDifference { pair, gap, tau, statuses: [one, other] } = &difference;
-            self.fail(format!("{pair:?}: {one} and {other} at a gap of {gap:e}, τ is {tau:e}"));
-        }
+        let StatusDifference { pair, gap, tau, statuses: [one, other] } = &difference;
+        self.fail(format!("{pair:?}: {one} and {other} at a gap of {gap:e}, τ is {tau:e}"));
         if self.listed.len() < LISTED {
             self.listed.push(difference);
         }
@@ -144,8 +140,8 @@ impl<'a> Bodies<'a> {
 pub(crate) enum Listing {
     /// One for each given pair, in their order.
     Given,
-    /// Those of pairs that are at most this far apart, sorted by pair.
-    Within(f64),
+    /// Those of pairs within the margin, sorted by pair.
+    Sorted,
 }
 
 /// Compares the answers of two engines to one query.
@@ -173,7 +169,7 @@ pub(crate) fn compare(
                 }
             }
         }
-        Listing::Within(margin) => {
+        Listing::Sorted => {
             let mut pairs: BTreeMap<[u32; 2], [Option<&Answer>; 2]> = BTreeMap::new();
             for (side, list) in [ours, theirs].into_iter().enumerate() {
                 if let Some(at) = list.windows(2).position(|two| two[0].pair >= two[1].pair) {
@@ -188,7 +184,7 @@ pub(crate) fn compare(
                 if let [Some(one), Some(other)] = sides {
                     compare_answers(&mut found, one, other, bodies);
                 } else {
-                    compare_missing(&mut found, pair, sides, margin, bodies);
+                    compare_missing(&mut found, pair, sides, bodies);
                 }
             }
         }
@@ -202,7 +198,7 @@ fn compare_answers(found: &mut Differences, one: &Answer, other: &Answer, bodies
         let Some(truth) = bodies.truth(pair) else { return found.fail(format!("{pair:?} is no pair")) };
         let statuses = [one, other].map(|answer| format!("{:?}", answer.verdict).to_lowercase());
         let difference = StatusDifference { pair, gap: truth.gap, tau: truth.tau, statuses };
-        found.status(difference, truth.exact && truth.gap.abs() <= truth.tau + 1e-9 * truth.radius_sum);
+        found.status(difference);
     }
     let (Some(gap), Some(other_gap)) = (one.gap, other.gap) else { return };
     let Some(tau) = bodies.tau(pair, gap.max(other_gap)) else {
@@ -231,21 +227,13 @@ fn compare_answers(found: &mut Differences, one: &Answer, other: &Answer, bodies
 }
 
 /// A pair that only one engine lists.
-fn compare_missing(
-    found: &mut Differences,
-    pair: [u32; 2],
-    sides: [Option<&Answer>; 2],
-    margin: f64,
-    bodies: Bodies<'_>,
-) {
+fn compare_missing(found: &mut Differences, pair: [u32; 2], sides: [Option<&Answer>; 2], bodies: Bodies<'_>) {
     let Some(truth) = bodies.truth(pair) else { return found.fail(format!("{pair:?} is no pair")) };
     let status = |side: Option<&Answer>| {
         side.map_or("none".into(), |answer| format!("{:?}", answer.verdict).to_lowercase())
     };
-    let slack = truth.tau + 1e-9 * truth.radius_sum;
-    let is_at_margin = (truth.gap - margin).abs() <= slack;
     let difference = StatusDifference { pair, gap: truth.gap, tau: truth.tau, statuses: sides.map(status) };
-    found.status(difference, truth.exact && is_at_margin);
+    found.status(difference);
 }
 
 /// A scene in motion, for the truth of sweeps. No body rotates.
@@ -359,7 +347,7 @@ fn compare_sweep(
     if let Some(fault) = &fault {
         found.fail(format!("{pair:?}: {fault}"));
     }
-    found.status(difference, true);
+    found.status(difference);
 }
 
 /// The number of values that differ, and the index of the first. Values past the end of the shorter list differ.
@@ -445,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_within_the_tolerance_is_counted_and_listed() {
+    fn a_status_within_the_tolerance_is_a_failure_too() {
         let scene = scene();
         let found = arena(&scene)
             .distances(&scene.library_bodies(), Pairs::Given(&scene.pairs), &DistanceOptions::default())
@@ -458,7 +446,7 @@ mod tests {
         other[at].verdict = Verdict::Separated;
         let found = compare(&other, &right, Listing::Given, bodies(&scene));
         assert_eq!((found.status_count, found.listed.len()), (1, 1));
-        assert_eq!(found.failure_count, u64::from(STATUS_MUST_BE_EQUAL));
+        assert_eq!(found.failure_count, 1);
         assert_eq!(found.listed[0].statuses, ["separated", "touching"]);
     }
 
@@ -471,7 +459,7 @@ mod tests {
             .wait()
             .unwrap();
         let right = answers(&found.rows);
-        let check = |wrong: &[Answer]| compare(wrong, &right, Listing::Within(0.2), bodies(&scene));
+        let check = |wrong: &[Answer]| compare(wrong, &right, Listing::Sorted, bodies(&scene));
         assert!(check(&right).is_clean());
         let at = right.iter().position(|answer| answer.verdict == Verdict::Penetrating).unwrap();
         let without: Vec<Answer> =
@@ -498,7 +486,7 @@ mod tests {
             .rows;
         let check = |wrong: &[Sweep], listing| compare_sweeps(wrong, &right, listing, moving);
         assert!(check(&right, Listing::Given).is_clean());
-        assert!(check(&right, Listing::Within(0.0)).is_clean());
+        assert!(check(&right, Listing::Sorted).is_clean());
         let hit = right.iter().position(|row| row.outcome == SweepOutcome::Hit && row.time > 0.1).unwrap();
         let change = |change: fn(&mut Sweep)| {
             let mut wrong = right.clone();
@@ -511,7 +499,7 @@ mod tests {
         let deep = right.iter().position(|row| row.outcome == SweepOutcome::Touching).unwrap();
         let mut without = right.clone();
         without.remove(deep);
-        assert!(check(&without, Listing::Within(0.0)).failure_count >= 1);
+        assert!(check(&without, Listing::Sorted).failure_count >= 1);
     }
 
     #[test]

@@ -209,7 +209,7 @@ fn ask(engine: &Engine, case: &Case, pairs: Pairs<'_>, question: Question) -> Re
         .collect::<Result<_, _>>()?;
     let [gpu, cpu] = &arenas[..] else { return Err("two engines".into()) };
     let motions: Vec<Motion> = motions_of(scene);
-    let listing = if matches!(pairs, Pairs::Given(_)) { Listing::Given } else { Listing::Within(0.0) };
+    let listing = if matches!(pairs, Pairs::Given(_)) { Listing::Given } else { Listing::Sorted };
     let truth = Bodies { shapes: &scene.shapes, bodies: &scene.bodies };
     let judge = Judge { shapes: &scene.shapes, bodies: &scene.bodies, precision: Precision::Fast };
     macro_rules! both {

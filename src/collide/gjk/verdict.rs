@@ -251,7 +251,14 @@ pub(crate) fn enclosure_of_two<V: Vector>([p, q, r]: [V; 3], [above, below]: [V;
     if !(is_apex(normal.dot(above - p), above - p) && is_apex(-normal.dot(below - p), below - p)) {
         return zero;
     }
-    least_face_bound([[p, q, above], [q, r, above], [r, p, above], [q, p, below], [r, q, below], [p, r, below]])
+    least_face_bound([
+        [p, q, above],
+        [q, r, above],
+        [r, p, above],
+        [q, p, below],
+        [r, q, below],
+        [p, r, below],
+    ])
 }
 
 /// The same for the four tetrahedra around an edge, each with two consecutive points of four; 0 where the points do not go around the

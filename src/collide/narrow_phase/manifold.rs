@@ -9,11 +9,11 @@
 use glam::{DVec2, DVec3};
 
 use crate::collide::gjk::pose::{ExactPlaced, Placement};
+use crate::collide::gjk::tolerance::tolerance;
 use crate::collide::hull::Dimension;
 use crate::collide::hull::faces::FaceTable;
 use crate::collide::narrow_phase::measured::Measured;
 use crate::collide::narrow_phase::rows::{Manifold, ManifoldPoint};
-use crate::collide::gjk::tolerance::tolerance;
 use crate::collide::scene::body::Body;
 use crate::collide::scene::query_input::Scene;
 

@@ -124,7 +124,7 @@ fn measure_batch<'a>(
                 Outcome::Open
             } else {
                 refiner.count += 1;
-                refine(supports, bodies, scales, nearest, &mut refiner.scratch)
+                refine(supports, bodies, scales, wanted, nearest, &mut refiner.scratch)
             };
         });
     };
@@ -139,7 +139,8 @@ fn measure_batch<'a>(
                 let (index, scales) = &searches[at];
                 if nearest.stop == StopReason::Inside && !wanted.with_depth {
                     held[tetrahedra.len() % LANES] = Some((*scales, nearest));
-                    tetrahedra.push(*index, &nearest.simplex.points(), false, -scales.clear_overlap());
+                    let deep = (-scales.clear_overlap()).max(0.0);
+                    tetrahedra.push(*index, &nearest.simplex.points(), false, deep);
                     if tetrahedra.is_full() {
                         enclosed(&mut tetrahedra, &held, outcomes, refiner);
                     }
@@ -250,7 +251,8 @@ fn decide(
         StopReason::Beyond => Some(Outcome::Beyond),
         StopReason::Within => Some(PENETRATING),
         StopReason::Inside
-            if !wanted.with_depth && -enclosure(&nearest.simplex.points()) < scales.clear_overlap() =>
+            if !wanted.with_depth
+                && enclosure(&nearest.simplex.points()) > (-scales.clear_overlap()).max(0.0) =>
         {
             Some(PENETRATING)
         }

@@ -13,11 +13,11 @@
 use glam::{DMat3, DVec3};
 
 use crate::collide::gjk::distance::{Corner, Goal, Nearest, Witness, distance};
+use crate::collide::gjk::tolerance::touching_limit;
 use crate::collide::gjk::verdict::Difference;
 use crate::collide::hull::{Dimension, Hull};
 use crate::collide::scene::body::Body;
 use crate::collide::scene::motion::Motion;
-use crate::collide::gjk::tolerance::touching_limit;
 use crate::collide::scene::placed::{rotation, turn};
 use crate::collide::sweep::cast::{Cast, CastLimits, cast};
 

@@ -359,8 +359,7 @@ mod tests {
         let same = between(&pairs, &[Separated, Touching], &[Separated, Touching], |_| unreachable!());
         assert_eq!((same.checked_count, same.failures.len()), (2, 0));
         for gap in [0.5 * TAU, 0.75 * TAU, 2.0 * TAU] {
-            let report =
-                between(&pairs, &[Separated, Touching], &[Separated, Separated], |_| truth(gap));
+            let report = between(&pairs, &[Separated, Touching], &[Separated, Separated], |_| truth(gap));
             assert_eq!(report.failures.len(), 1);
             assert!(report.passed().unwrap_err().contains("(0, 2)"));
         }
