@@ -12,6 +12,7 @@ const SET_LENGTH: u32 = wgpu::QUERY_SET_MAX_QUERIES;
 
 /// What dispatches took, by kernel.
 #[derive(Debug, Default)]
+#[allow(dead_code, reason = "the feature inspect reads it")]
 pub(crate) struct Profile {
     /// Dispatches of each kernel, and their milliseconds.
     pub(crate) kernels: BTreeMap<&'static str, (u64, f64)>,
