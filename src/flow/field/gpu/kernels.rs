@@ -113,7 +113,6 @@ const DEQUEUE_WGSL: &str = include_str!("../../../../shaders/flow/field/dequeue.
 pub(crate) const BLOCKED_WGSL: &str = include_str!("../../../../shaders/flow/grid/blocked.wgsl");
 pub(crate) const MOVES_WGSL: &str = include_str!("../../../../shaders/flow/grid/moves.wgsl");
 const SEED_WGSL: &str = include_str!("../../../../shaders/flow/field/seed.wgsl");
-const RELAX_WGSL: &str = include_str!("../../../../shaders/flow/field/relax.wgsl");
 
 /// The number of a corner rule in the shaders: see `shaders/flow/grid/moves.wgsl`.
 pub(crate) fn corner_rule(corners: Corners) -> u32 {
@@ -240,10 +239,10 @@ pub(crate) static RELAX_2D: Kernel = Kernel {
         DEQUEUE_WGSL,
         BLOCKED_WGSL,
         MOVES_WGSL,
-        include_str!("../../../../shaders/flow/field/tile_2d.wgsl"),
-        RELAX_WGSL,
+        include_str!("../../../../shaders/flow/field/relax_2d.wgsl"),
     ]),
-    workgroup_size: 256,
+    // Four lines of as many cells as a tile has along an edge.
+    workgroup_size: 128,
     bindings: only(RELAX_BINDINGS),
 };
 
@@ -256,8 +255,7 @@ pub(crate) static RELAX_3D: Kernel = Kernel {
         DEQUEUE_WGSL,
         BLOCKED_WGSL,
         MOVES_WGSL,
-        include_str!("../../../../shaders/flow/field/tile_3d.wgsl"),
-        RELAX_WGSL,
+        include_str!("../../../../shaders/flow/field/relax_3d.wgsl"),
     ]),
     workgroup_size: 256,
     bindings: only(RELAX_BINDINGS),

@@ -6,7 +6,7 @@
 //! have no workgroups. Two solvers share the lists:
 //!
 //! - four neighbours and unit costs: bit planes, 32 levels a round (`shaders/flow/field/wave.wgsl`);
-//! - all other grids: tiles relaxed until nothing changes (`shaders/flow/field/relax.wgsl`).
+//! - all other grids: tiles relaxed until nothing changes (`shaders/flow/field/relax_2d.wgsl`, `relax_3d.wgsl`).
 //!
 //! Then the same solver runs once more, through the obstacles and out of them. A last kernel writes the codes from
 //! final distances. The fields of a batch lie one after the other and share every round. A grid larger than a binding

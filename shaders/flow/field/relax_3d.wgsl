@@ -1,7 +1,7 @@
-// Relaxation of tiles, for any steps and costs in two and three dimensions: the distances of a tile are lowered until
-// nothing changes.
+// Relaxation of tiles in three dimensions, for any steps and costs: the distances of a tile are lowered until nothing
+// changes.
 //
-// One workgroup of 256 invocations per tile of 1,024 cells, four cells each. It loads its window: the tile and the
+// One workgroup of 256 invocations per tile of 16 x 8 x 8 cells, four cells each. It loads its window: the tile and the
 // cells around it. It lowers each of its cells in place to the least distance over the moves from it, at most 64 times.
 // It writes the distances that improved, and activates the tiles that have an improved cell in their window, and itself
 // if it was not done. Distances only ever fall, to lengths of real paths, so the order of reads and writes does not
@@ -13,7 +13,14 @@
 //
 // Source: the fast iterative method (Jeong and Whitaker 2008), on tiles.
 //
-// No twin: the CPU settles cells in the order of their distances (src/flow/field/cpu/buckets.rs, radix.rs).
+// No twin: in three dimensions the CPU settles cells in the order of their distances (src/flow/field/cpu/buckets.rs,
+// radix.rs).
+
+const TILE: vec3<u32> = vec3<u32>(16u, 8u, 8u);
+// The window: the tile with a margin of cells around it.
+const MARGIN: vec3<i32> = vec3<i32>(1, 1, 1);
+const WINDOW: vec3<u32> = vec3<u32>(18u, 10u, 10u);
+const WINDOW_CELLS: u32 = 1800u;
 
 const MAX_SWEEPS: u32 = 64u;
 
