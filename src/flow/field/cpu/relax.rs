@@ -7,7 +7,7 @@
 //! same field: the one that no move can lower. An order close to that of the distances takes the fewest visits.
 //!
 //! Source: the fast iterative method (Jeong and Whitaker 2008), on tiles. The GPU's form is
-//! `shaders/flow/field/relax.wgsl`.
+//! `shaders/flow/field/relax_2d.wgsl`.
 
 use crate::flow::field::cpu::masks::FreeRows;
 use crate::flow::field::cpu::moves::CostRange;
@@ -29,8 +29,10 @@ const MARGIN: usize = EDGE;
 const TILE_ROWS: u32 = 0x1_fffe;
 /// The longest step times cost that tiles are relaxed with: longer ones come too close to what 32 bits hold.
 const MAX_STEP: u64 = 1 << 24;
-/// The width of a bucket, in steps along an axis of the mean cost: about eight tiles.
+/// The width of a bucket, in steps along an axis of the mean cost: about eight tiles. Where costs differ, paths take the
+/// lower ones, so fewer steps cross as many tiles.
 const BUCKET_STEPS: u64 = 128;
+const WEIGHTED_BUCKET_STEPS: u64 = 32;
 /// The same for fields with targets, which should not be solved far beyond these.
 const TARGET_BUCKET_STEPS: u64 = 16;
 /// How often a row is relaxed by a single step along itself before it is relaxed from end to end.
@@ -152,7 +154,11 @@ impl<'a> Tiles<'a> {
             }
         }
         let unit = grid.connectivity().unit();
-        let bucket_steps = if has_targets { TARGET_BUCKET_STEPS } else { BUCKET_STEPS };
+        let bucket_steps = match (has_targets, costs.min == costs.max) {
+            (true, _) => TARGET_BUCKET_STEPS,
+            (false, true) => BUCKET_STEPS,
+            (false, false) => WEIGHTED_BUCKET_STEPS,
+        };
         let diagonal = grid.connectivity().step(4);
         Self {
             grid,
@@ -518,7 +524,13 @@ fn scale_costs(
         if count == WINDOW {
             let Some(costs) = costs.first_chunk::<WINDOW>() else { return };
             for x in 0..WINDOW {
-                (steps[x], diagonals[x]) = (costs[x] * lengths[0], costs[x] * lengths[1]);
+                steps[x] = costs[x] * lengths[0];
+            }
+            // Without diagonals their lengths are 0.
+            if lengths[1] != 0 {
+                for x in 0..WINDOW {
+                    diagonals[x] = costs[x] * lengths[1];
+                }
             }
         } else {
             for (x, &cost) in costs[..count].iter().enumerate() {
