@@ -342,9 +342,7 @@ mod tests {
                                 relax::solve(&grid, costs, &goals, &mut relax_stop, vec![7; 3]).unwrap();
                             let heap = radix::solve(&grid, &masks, &goals, &mut stop()).0;
                             let most = limit_of(&grid, &heap, &limits);
-                            early_count += usize::from(
-                                relaxed.iter().any(|&cell| cell == UNREACHABLE) && most < UNREACHABLE,
-                            );
+                            early_count += usize::from(relaxed.contains(&UNREACHABLE) && most < UNREACHABLE);
                             let cut = |cells: &[u32]| -> Vec<u32> {
                                 cells
                                     .iter()
