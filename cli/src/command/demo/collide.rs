@@ -290,41 +290,29 @@ struct Difference {
     statuses: [Status; 2],
 }
 
-impl Difference {
-    /// Within the tolerance of touching, both verdicts are right if one of them is touching.
-    fn is_in_band(&self) -> bool {
-        self.statuses.contains(&Status::Touching)
-    }
-}
-
 impl std::fmt::Display for Difference {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let [first, second] = self.statuses.map(Status::name);
-        let band = if self.is_in_band() { "within the tolerance" } else { "WRONG" };
-        write!(formatter, "bodies {} and {}: {first} here, {second} there ({band})", self.a, self.b)
+        write!(formatter, "bodies {} and {}: {first} here, {second} there", self.a, self.b)
     }
 }
 
 impl Check {
     fn is_right(&self) -> bool {
         self.candidate_counts.is_none_or(|[a, b]| a == b)
-            && self.differences.iter().all(Difference::is_in_band)
+            && self.differences.is_empty()
     }
 
     fn summary(&self) -> String {
         let [here, there] = self.hit_counts;
-        let wrong_count = self.differences.iter().filter(|difference| !difference.is_in_band()).count();
         let mut text = format!("last frame against {}: {here} hits here, {there} there", self.against);
         if let Some([here, there]) = self.candidate_counts.filter(|[here, there]| here != there) {
             text.push_str(&format!(", {here} candidates here, {there} there"));
         }
-        match (wrong_count, self.differences.len()) {
-            (0, 0) => text.push_str(", every verdict equal"),
-            (0, 1) => text.push_str(", 1 verdict differs, within the tolerance"),
-            (0, count) => text.push_str(&format!(", {count} verdicts differ, all within the tolerance")),
-            (wrong, count) => {
-                text.push_str(&format!(", {wrong} of the {count} verdicts that differ are wrong"))
-            }
+        match self.differences.len() {
+            0 => text.push_str(", every verdict equal"),
+            1 => text.push_str(", 1 verdict differs"),
+            count => text.push_str(&format!(", {count} verdicts differ")),
         }
         text
     }
@@ -339,7 +327,6 @@ impl Check {
                     "b": difference.b,
                     "here": difference.statuses[0].name(),
                     "there": difference.statuses[1].name(),
-                    "in_band": difference.is_in_band(),
                 })
             })
             .collect();
