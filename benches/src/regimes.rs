@@ -162,7 +162,7 @@ const QUICK: Grid = Grid { vertex_counts: &[32], sharing: &[(16, false), (512, t
 /// Times every regime against the peer.
 pub(crate) fn regimes(options: &Options, report: &mut Report) -> Result<(), String> {
     let pair_count = options.pairs.min(if options.quick { 1_000 } else { 20_000 });
-    let repetitions = if options.quick { 3 } else { 9 };
+    let repetitions = if options.quick { 3 } else { 11 };
     let grid = match (options.quick, options.full) {
         (true, _) => QUICK,
         (false, false) => ENDS,
@@ -185,6 +185,7 @@ pub(crate) fn regimes(options: &Options, report: &mut Report) -> Result<(), Stri
             "ratio",
             "quartile",
             "to",
+            "of best",
             "differ",
             "parry3d wrong",
         ],
@@ -218,6 +219,7 @@ pub(crate) fn regimes(options: &Options, report: &mut Report) -> Result<(), Stri
                         ratio(0.5),
                         ratio(0.25),
                         ratio(0.75),
+                        Cell::Number(row.ours.best() / row.theirs.best(), 3),
                         row.differ_count.into(),
                         row.peer_wrong_count.into(),
                     ]);
@@ -227,7 +229,7 @@ pub(crate) fn regimes(options: &Options, report: &mut Report) -> Result<(), Stri
     }
     table.note("gap, over the radius of a hull: apart 0.05 to 1, near within ±0.02, deep below −0.2; the bounding spheres overlap, or nearly do.");
     table.note("shared: pairs of one crowd, sorted; fresh: the bodies of each pair are its own, in random order, so that no hull and no body is in the cache from the pair before.");
-    table.note("ratio: hullfield's time over parry3d's, the median over neighbouring repetitions, with its quartiles; hullfield's time begins at unpacked bodies, parry3d's at built poses.");
+    table.note("ratio: hullfield's time over parry3d's, the median over neighbouring repetitions, with its quartiles; of best: of the fastest repetition of each; hullfield's time begins at unpacked bodies, parry3d's at built poses.");
     table.note("contact: parry3d's with a prediction of 2, so that it measures pairs that are apart too, as hullfield does.");
     table.note("differ: answers that differ from parry3d's beyond the tolerance of the pair; parry3d wrong: of those, by the oracle, in all or at most 500.");
     report.table(table);
