@@ -75,9 +75,9 @@ const CLASSES: usize = SIZES * SIZES;
 pub(crate) fn by_size(supports: &Supports, placed: &[Placed], pairs: &[[u32; 2]]) -> [u16; BATCH] {
     let mut classes = [0_u8; BATCH];
     let mut ends = [0_u16; CLASSES];
+    let size = |body: u32| supports.scan_len(placed[body as usize].hull).min(SIZES - 1);
     for (class, &[a, b]) in classes.iter_mut().zip(pairs) {
-        let [a, b] = [a, b].map(|body| supports.scan_len(placed[body as usize].hull).min(SIZES - 1));
-        *class = (a * SIZES + b) as u8;
+        *class = (size(a) * SIZES + size(b)) as u8;
         ends[usize::from(*class) % CLASSES] += 1;
     }
     let mut total = 0;

@@ -85,26 +85,19 @@ fn find_in_batch<'a>(
     let order = by_size(supports, all, pairs);
     let mut order = order[..pairs.len()].iter().map(|&index| usize::from(index));
     let mut searches = [[0; LANES]; GROUPS];
-    let mut write = |index: usize, verdict: Verdict| {
-        let [a, b] = pairs[index];
-        unsettled.refined_count += u64::from(verdict.refined);
-        if verdict.status.is_none() {
-            unsettled.open.push(index);
-        }
-        rows[index] = verdict.row(a, b);
-    };
+    let mut found = FoundRows { pairs, rows, unsettled };
     let mut tetrahedra = Tetrahedra::new();
     let bodies = |index: usize| {
         let [a, b] = pairs[index];
         [&all[a as usize], &all[b as usize]]
     };
-    let enclosed = |found: Enclosed| {
-        let verdict = if found.is_deep {
+    let conclude = |found: &mut FoundRows<'_>, enclosed: &Enclosed| {
+        let verdict = if enclosed.is_deep {
             decided(Status::Penetrating, [0.0; 3])
         } else {
-            refine(supports, bodies(found.pair), &found.simplex, found.is_shallow)
+            refine(supports, bodies(enclosed.pair), &enclosed.simplex, enclosed.is_shallow)
         };
-        (found.pair, verdict)
+        found.write(enclosed.pair, verdict);
     };
     loop {
         let mut is_busy = false;
@@ -123,19 +116,16 @@ fn find_in_batch<'a>(
                         } else {
                             [0.0; 3]
                         };
-                        write(index, decided(Status::Separated, axis));
+                        found.write(index, decided(Status::Separated, axis));
                     }
                     End::Inside { points, is_shallow, penetrating } => {
                         tetrahedra.push(index, &points, is_shallow, penetrating);
                         if tetrahedra.is_full() {
-                            tetrahedra.drain(|found| {
-                                let (index, verdict) = enclosed(found);
-                                write(index, verdict);
-                            });
+                            tetrahedra.drain(|enclosed| conclude(&mut found, &enclosed));
                         }
                     }
                     End::Near { simplex, is_shallow } => {
-                        write(index, refine(supports, bodies(index), &simplex, is_shallow));
+                        found.write(index, refine(supports, bodies(index), &simplex, is_shallow));
                     }
                 }
             }
@@ -143,7 +133,7 @@ fn find_in_batch<'a>(
                 let Some(index) = order.next() else { break };
                 let [a, b] = bodies(index);
                 match start_pair(supports, a, b, with_axes) {
-                    PairStart::Decided(verdict) => write(index, verdict),
+                    PairStart::Decided(verdict) => found.write(index, verdict),
                     PairStart::Search(pair) => {
                         lanes.start(supports, at, &pair);
                         searches[at] = index;
@@ -156,10 +146,26 @@ fn find_in_batch<'a>(
             break;
         }
     }
-    tetrahedra.drain(|found| {
-        let (index, verdict) = enclosed(found);
-        write(index, verdict);
-    });
+    tetrahedra.drain(|enclosed| conclude(&mut found, &enclosed));
+}
+
+/// The rows of a batch, as their pairs are decided.
+struct FoundRows<'a> {
+    pairs: &'a [[u32; 2]],
+    rows: &'a mut [Intersection],
+    unsettled: &'a mut Unsettled,
+}
+
+impl FoundRows<'_> {
+    #[inline(always)]
+    fn write(&mut self, index: usize, verdict: Verdict) {
+        let [a, b] = self.pairs[index];
+        self.unsettled.refined_count += u64::from(verdict.refined);
+        if verdict.status.is_none() {
+            self.unsettled.open.push(index);
+        }
+        self.rows[index] = verdict.row(a, b);
+    }
 }
 
 /// A pair before its search.
