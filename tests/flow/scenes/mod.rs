@@ -443,6 +443,20 @@ pub(crate) fn unusual_scenes() -> Vec<Scene> {
         scenes.push(scene.goals(&[[64, 35, 0]]));
     }
 
+    // Sizes around those of tiles, with steps and costs for which tiles are relaxed.
+    for (size, connectivity) in [[127, 65, 1], [128, 64, 1], [129, 97, 1], [8200, 1, 1], [2, 4100, 1]]
+        .into_iter()
+        .zip(CONNECTIVITIES_2D.into_iter().cycle())
+    {
+        for (name, chance) in [("open", 0.0), ("noise", 0.25)] {
+            let scene =
+                Scene::new(&format!("{name} {size:?}"), size, connectivity, noise(size, chance, random));
+            let scene = scene.random_goals(2, random);
+            scenes.push(scene.clone());
+            scenes.push(scene.random_costs(9, random));
+        }
+    }
+
     // Goals on obstacles, outside the grid, and given twice.
     let mut scene = Scene::new("odd goals", [20, 20, 1], four, vec![false; 400]);
     scene.blocked[5 * 20 + 5] = true;
