@@ -1,6 +1,6 @@
 //! Collision: pairs against parry3d, frames of a crowd, every pair of a crowd, a pile at rest, kernel rates.
 
-use hullfield::collide::{Arena, Batch, Body, Intersection, Pairs};
+use hullfield::collide::{Arena, Pairs};
 use hullfield::{Backend, Engine};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes::{self, Pile, Tumbling};
@@ -17,7 +17,7 @@ use crate::rows::bodies;
 use crate::scene::{Scene, scene_of};
 use crate::sweeps;
 use crate::timing::{Samples, interleave, time};
-use crate::verdicts::{check_verdicts, compare_hits};
+use crate::verdicts::{check_verdicts, compare_hits, intersections};
 
 /// Runs the selected parts.
 ///
@@ -63,15 +63,6 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
         kernels::crowds(options, report, &engines)?;
     }
     Ok(())
-}
-
-/// Queries the intersections of one frame.
-pub(crate) fn intersections(
-    arena: &Arena,
-    bodies: &[Body],
-    pairs: Pairs<'_>,
-) -> Result<Batch<Intersection>, String> {
-    arena.intersections(bodies, pairs).map_err(message)?.wait().map_err(message)
 }
 
 /// The CPU engine on one thread against the peer, pair by pair.

@@ -9,7 +9,6 @@ use hullfield_oracle::random::Random;
 use hullfield_oracle::{Pose, whole_truth};
 use rayon::ThreadPool;
 
-use crate::collide::intersections;
 use crate::error::message;
 use crate::machine::SEED;
 use crate::measures::{self, Query};
@@ -18,7 +17,7 @@ use crate::peer::Peer;
 use crate::report::{Cell, Report, Table};
 use crate::scene::{Scene, spheres};
 use crate::timing::{Samples, interleave};
-use crate::verdicts::check_verdicts;
+use crate::verdicts::{check_verdicts, intersections};
 
 /// Pairs that are judged by the oracle in each row, besides those whose answers differ from the peer's.
 const JUDGED: usize = 200;

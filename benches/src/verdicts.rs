@@ -1,13 +1,23 @@
 //! Checks verdicts one by one: by certificates first, and by the f64 oracle if they leave a verdict open.
 
 use glam::DVec3;
-use hullfield::collide::{Intersection, Status};
+use hullfield::collide::{Arena, Batch, Body, Intersection, Pairs, Status};
 use hullfield_oracle::compare::{Hit, Report, between_hits};
 use hullfield_oracle::{Placed, certify, tolerance, truth};
 use rayon::prelude::*;
 
+use crate::error::message;
 use crate::rows::verdict;
 use crate::scene::Scene;
+
+/// Queries the intersections of one frame.
+pub(crate) fn intersections(
+    arena: &Arena,
+    bodies: &[Body],
+    pairs: Pairs<'_>,
+) -> Result<Batch<Intersection>, String> {
+    arena.intersections(bodies, pairs).map_err(message)?.wait().map_err(message)
+}
 
 /// The results of checking the verdicts of a scene.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -3,7 +3,7 @@
 use hullfield::Engine;
 use hullfield::collide::{Arena, Pairs, Stats, Times};
 
-use crate::collide::{Crowd, intersections};
+use crate::collide::Crowd;
 use crate::error::Trouble;
 use crate::gpu::kit::Kit;
 use crate::kernels::{Query, given_pairs};
@@ -11,7 +11,7 @@ use crate::report::{Cell, Table};
 use crate::scene::Scene;
 use crate::sweeps::motions_of;
 use crate::timing::{Samples, time};
-use crate::verdicts::compare_hits;
+use crate::verdicts::{compare_hits, intersections};
 
 /// The milliseconds of upload, kernels, readback and settling.
 fn stages(times: &Times) -> [f64; 4] {

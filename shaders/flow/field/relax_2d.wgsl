@@ -15,7 +15,7 @@
 //
 // Source: the fast iterative method (Jeong and Whitaker 2008), on tiles; the lines are those of fast sweeping (Zhao 2005).
 //
-// The twin on the CPU relaxes rows of tiles (src/flow/field/cpu/relax.rs), in another order.
+// No twin: src/flow/field/cpu/relax.rs relaxes rows of tiles on the CPU, in another order.
 
 const EDGE: u32 = 32u;
 // Words of a row of the window: one more than its cells, so that neither rows nor columns share a bank of memory.
