@@ -148,8 +148,9 @@ const AROUND: f64 = 4.9;
 const LAST_FACES: f64 = 37.0;
 /// Corners that complete a tetrahedron, and directions tried for them: most pairs have one already.
 const COMPLETED: f64 = 0.0;
-/// Steps of a round of a wave, and turns of the loops before and after them.
+/// Steps of a round of a wave, four a turn, and turns of the loops before and after them.
 const STEPS: f64 = 32.0;
+const WAVE_TURNS: f64 = STEPS / 4.0;
 const WAVE_CLEARS: f64 = 6.1;
 const WAVE_LEVELS: f64 = 16.0;
 
@@ -233,7 +234,7 @@ const QUANTITIES: [Quantity; 4] = [
     Quantity {
         name: "wave, a subgroup and step",
         kernel: "hullfield.flow.wave",
-        loops: &[outside(), at(1, WAVE_CLEARS), at(1, STEPS), at(1, WAVE_LEVELS)],
+        loops: &[outside(), at(1, WAVE_CLEARS), at(1, WAVE_TURNS), at(1, WAVE_LEVELS)],
         share: STEPS,
     },
 ];
