@@ -1,6 +1,6 @@
 //! Collision: pairs against parry3d, frames of a crowd, every pair of a crowd, a pile at rest, kernel rates.
 
-use hullfield::collide::{Arena, Pairs};
+use hullfield::collide::{Arena, Batch, Intersection, Pairs};
 use hullfield::{Backend, Engine};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes::{self, Pile, Tumbling};
