@@ -8,8 +8,8 @@ mod breaks;
 mod broad_phase;
 #[path = "../../src/testing.rs"]
 mod common;
-#[cfg(feature = "gpu")]
 mod determinism;
+#[cfg(feature = "gpu")]
 mod encoded;
 mod engines;
 mod engines_measure;
