@@ -2,7 +2,7 @@
 // papers. The step of the simplex has the same cases there, and this differs:
 //
 // - Here one loop goes over the faces of the simplex, for verdicts and for distances (`closest_feature`); the CPU has a
-//   function for each number of points. The simplex has its newest point first, on the CPU last.
+//   function for each number of points. The newest point of the simplex is the first here and the last on the CPU.
 // - It searches cores, with the rounding radii in its thresholds: cores that are near enough overlap by the radii
 //   alone. The CPU searches rounded bodies with gjk/lanes.rs instead (narrow_phase/verdict.rs).
 // - The CPU also notes if a direction proves `D` to be shallow; narrow_phase/verdict.rs then skips EPA for pairs in

@@ -36,7 +36,7 @@ var<workgroup> improved_faces: atomic<u32>;
 // 1 if 32 bits might not hold a cost times a step.
 var<workgroup> has_long_steps: atomic<u32>;
 
-// The same as `distance_via`, for costs whose product with the step 32 bits hold.
+// The same as `distance_via`, for costs whose product with the step fits into 32 bits.
 fn distance_via_short(distance: u32, step: u32, cost: u32) -> u32 {
     let sum = distance + step * cost;
     return select(sum, UNREACHABLE, sum < distance);

@@ -193,7 +193,7 @@ pub(crate) struct Thresholds {
     pub(crate) tolerance: f32,
     /// A pair within this certainly touches, and one beyond [`Self::most_touching`] certainly does not: the f64 threshold is between them.
     least_touching: f32,
-    pub(crate) most_touching: f32,
+    most_touching: f32,
     /// Bound of the error of a gap.
     pub(crate) error: f32,
 }

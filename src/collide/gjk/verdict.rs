@@ -312,9 +312,9 @@ fn face_bound<V: Vector>(a: V, b: V, c: V) -> V::Scalar {
 
 /// Bound of the error of `(ab × ac) · a` as the height of a plane, times the computed length of `ab × ac`.
 ///
-/// With `u` for one rounding: the differences are off by `u` each, the cross product by another `2√2 u` and the scalar product by
-/// `4u`, together `8.9 u |a| |ab| |ac|`. The length of the product may be `4.9 u |ab| |ac|` too short, which makes a height of at most
-/// `|a|` too great by as much times `|a|`. That is less than `14 u`.
+/// `u` is one rounding. The differences are off by `u` each, the cross product by another `2√2 u`, the scalar product by `4u`: together
+/// `8.9 u |a| |ab| |ac|`. The computed length of the cross product may be too short by `4.9 u |ab| |ac|`. A height is at most `|a|`, so this
+/// makes it too great by `4.9 u |a| |ab| |ac|` at most, over that length. The sum is less than `14 u`.
 #[inline(always)]
 pub(crate) fn face_error<V: Vector>(a: V, ab: V, ac: V) -> V::Scalar {
     let squared = a.dot(a) * ab.dot(ab) * ac.dot(ac);

@@ -82,7 +82,7 @@ const SLACK: f64 = 1e-11;
 const GOOD: f64 = 2e-10;
 
 /// Bound of the error of a measured gap against the sum of the bounding radii and the distance of the centres: the documented one.
-const MEASURE_ERROR: f64 = 1e-9;
+pub(crate) const MEASURE_ERROR: f64 = 1e-9;
 
 /// Measures a pair of body ids in f64: the gap that decides its status. Both bodies must have been checked, and not both be half-spaces.
 pub(crate) fn measure(hulls: &[Hull], bodies: &[Body], pair: [u32; 2]) -> Measured {

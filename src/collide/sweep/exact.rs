@@ -16,6 +16,7 @@ use crate::collide::gjk::distance::{Corner, Goal, Nearest, Witness, distance};
 use crate::collide::gjk::tolerance::touching_limit;
 use crate::collide::gjk::verdict::Difference;
 use crate::collide::hull::{Dimension, Hull};
+use crate::collide::narrow_phase::exact::MEASURE_ERROR;
 use crate::collide::scene::body::Body;
 use crate::collide::scene::motion::Motion;
 use crate::collide::scene::placed::{rotation, turn};
@@ -23,9 +24,6 @@ use crate::collide::sweep::cast::{Cast, CastLimits, cast};
 
 /// Relative error of f64 support points against the sum of the bounding radii and the distance of the centres.
 const SUPPORT_ERROR: f64 = 4e-15;
-
-/// Bound of the error of a gap at the start, against the sum of the bounding radii and the distance of the centres.
-const START_ERROR: f64 = 1e-9;
 
 /// One body of a pair, in the pair's unit.
 #[derive(Debug, Clone)]
@@ -192,7 +190,7 @@ impl ExactPair {
         (self.offset + (self.a.arm - self.b.arm)).length()
     }
 
-    fn dispatch_all(&self) -> bool {
+    fn rotates(&self) -> bool {
         self.a.spin != DVec3::ZERO || self.b.spin != DVec3::ZERO
     }
 
@@ -203,7 +201,7 @@ impl ExactPair {
             rounding: self.a.rounding + self.b.rounding,
             near: if exact { 5e-10 * self.sum } else { 0.5 * tolerance },
             // Bodies that may touch at the start are measured there: see `status_of_gap`.
-            parted: touching_limit(self.smaller, self.sum) + START_ERROR * (self.sum + self.distance()),
+            parted: touching_limit(self.smaller, self.sum) + MEASURE_ERROR * (self.sum + self.distance()),
             clear: 0.0,
         }
     }
@@ -220,7 +218,7 @@ impl ExactPair {
         if let Some(plane) = self.a.plane {
             return self.sweep_plane(&self.a, plane, &self.b, 1.0, duration, &limits);
         }
-        let turns = self.dispatch_all();
+        let turns = self.rotates();
         // Bounding balls about the points that move on straight lines.
         let (offset, reach) = if turns {
             (self.offset, self.a.reach + self.b.reach)
@@ -309,7 +307,7 @@ impl ExactPair {
             }
             // Where rounding hides the gap, the bodies are no longer certainly separated: that is an impact too.
             if last.is_some() && found.upper <= near || !(gap > 0.0) {
-                let shows = gap > -limits.near && (self.dispatch_all() || axis.dot(self.velocity) < 0.0);
+                let shows = gap > -limits.near && (self.rotates() || axis.dot(self.velocity) < 0.0);
                 let axis = if limits.rounding > limits.near && shows { axis } else { last.unwrap_or(axis) };
                 return Impact::Hit { time: time.min(duration), normal: -axis };
             }
