@@ -24,7 +24,7 @@ fn difference(one: &Field, other: &Field) -> Option<String> {
 }
 
 /// Random edits, of cells near each other or all over the grid.
-fn edits(scene: &Scene, has_costs: bool, random: &mut Random) -> Vec<Edit> {
+pub(crate) fn edits(scene: &Scene, has_costs: bool, random: &mut Random) -> Vec<Edit> {
     let count = [1, 1, 2, 5, 30][random.below(5)];
     let first = scene.cell(random.below(scene.blocked.len()));
     let is_near = random.chance(0.5);

@@ -8,6 +8,8 @@ mod common;
 #[cfg(feature = "gpu")]
 mod crowd;
 mod edits;
+#[cfg(feature = "gpu")]
+mod edits_gpu;
 mod fields;
 #[cfg(feature = "gpu")]
 mod fields_gpu;

@@ -11,49 +11,12 @@ const NEXT_NONE: u32 = 255u;
 var<workgroup> reached: atomic<u32>;
 var<workgroup> farthest: atomic<u32>;
 
-fn is_free(cell: vec3<i32>) -> bool {
-    return is_inside(cell) && !is_blocked(vec3<u32>(max(cell, vec3<i32>(0))));
-}
-
-// Whether the corner rule allows a move from a cell.
-fn may_pass(cell: vec3<i32>, offset: vec3<i32>) -> bool {
-    let axes = axes_of(offset);
-    if (params.corner_rule == ANY_CORNERS || countOneBits(axes) < 2u) {
-        return true;
-    }
-    var free = 0u;
-    for (var part = 1u; part < axes; part += 1u) {
-        if ((part & ~axes) == 0u && is_free(cell + part_of(offset, part))) {
-            free |= 1u << part;
-        }
-    }
-    return passes(axes, free);
-}
-
-// The distance of a cell over the target of a move; UNREACHABLE if the move is not allowed or the target not reached.
-fn distance_over(field: u32, cell: vec3<i32>, step: vec4<i32>) -> u32 {
-    let target_cell = cell + step.xyz;
-    if (!is_free(target_cell)) {
-        return UNREACHABLE;
-    }
-    let index = index_of(vec3<u32>(target_cell));
-    let distance = distances[place_of(field, index)];
-    if (distance == UNREACHABLE || !may_pass(cell, step.xyz)) {
-        return UNREACHABLE;
-    }
-    var cost = 1u;
-    if (params.is_weighted != 0u) {
-        cost = costs[place_of(0u, index)];
-    }
-    return distance_via(distance, u32(step.w), cost);
-}
-
 // Whether a cell that is not reached has a reached neighbour.
 fn has_reached_neighbour(field: u32, cell: vec3<i32>) -> bool {
     for (var code = 0u; code < params.move_count; code += 1u) {
         let target_cell = cell + params.moves[code].xyz;
         if (is_free(target_cell) && may_pass(cell, params.moves[code].xyz)
-            && distances[place_of(field, index_of(vec3<u32>(target_cell)))] != UNREACHABLE) {
+            && distance_at(place_of(field, index_of(vec3<u32>(target_cell)))) != UNREACHABLE) {
             return true;
         }
     }
@@ -65,7 +28,7 @@ fn escape_code(field: u32, cell: vec3<i32>, escape_moves: u32) -> u32 {
     for (var code = 0u; code < params.move_count; code += 1u) {
         let target_cell = cell + params.moves[code].xyz;
         if (is_inside(target_cell)) {
-            let distance = distances[place_of(field, index_of(vec3<u32>(target_cell)))];
+            let distance = distance_at(place_of(field, index_of(vec3<u32>(target_cell))));
             let is_wall = is_blocked(vec3<u32>(target_cell));
             if (distance != UNREACHABLE && select(0u, distance, is_wall) == escape_moves - 1u) {
                 return code;
@@ -110,7 +73,7 @@ fn main(
             if (first + i < params.cell_count) {
                 let index = params.first_cell + first + i;
                 let cell = cell_of(index);
-                let distance = distances[place_of(field, index)];
+                let distance = distance_at(place_of(field, index));
                 if (is_blocked(cell)) {
                     if (distance != UNREACHABLE) {
                         code = escape_code(field, vec3<i32>(cell), distance);

@@ -45,15 +45,16 @@ struct RoundParams {
     // The slot of the first strip in the tile counts of this round, and of the next round. The other strips follow.
     slot: u32,
     next_slot: u32,
-    // 0: the wave from the goals, 1: the wave out of obstacles.
+    // 0: the wave from the goals, 1: the wave out of obstacles, 2: an update invalidates distances.
     phase: u32,
 }
 
 const UNREACHABLE: u32 = 0xffffffffu;
 
-// Words of the state. The header has the rounds so far and the active tiles, each for both phases; then follow the
+// Words of the state. The header has the rounds so far and the active tiles, each for every phase; then follow the
 // words of each field.
-const ACTIVE_COUNT: u32 = 2u;
+const ACTIVE_COUNT: u32 = 3u;
+const INVALIDATION_PHASE: u32 = 2u;
 const HEADER: u32 = 8u;
 const FIELD_WORDS: u32 = 8u;
 const LIMIT: u32 = 0u;

@@ -23,6 +23,16 @@ pub(crate) fn solve(
     match *device {}
 }
 
+pub(crate) fn update(
+    device: &DeviceGrid,
+    grid: &Arc<Grid>,
+    field: &Field,
+    goals: Goals,
+    limits: FieldLimits,
+) -> Result<Pending<Field>> {
+    match *device {}
+}
+
 pub(crate) fn solve_batch(
     device: &DeviceGrid,
     grid: &Arc<Grid>,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::cell::Cell;
 use crate::error::{Location, Result};
 use crate::flow::field::cpu;
+use crate::flow::field::gpu;
 use crate::flow::field::handle::Flow;
 use crate::flow::field::solved::{Field, FieldCells, timed_field};
 use crate::flow::field::stats::CallTimer;
@@ -19,8 +20,8 @@ impl Flow {
     /// become free counts again.
     ///
     /// The field is changed in place. If another handle of it is alive the field is copied first, and that handle keeps
-    /// the old field. Only the CPU engine updates incrementally (Ramalingam and Reps 1996); a field on a GPU is solved
-    /// afresh.
+    /// the old field. Distances are updated incrementally (Ramalingam and Reps 1996). On a GPU the codes of all cells are found afresh,
+    /// and so is a field of four neighbours and unit costs of at most 256 × 256 cells, which takes one dispatch.
     ///
     /// ```
     /// use hullfield::Engine;
@@ -66,10 +67,16 @@ impl Flow {
         let old_grid = &field.shared.grid;
         let has_same_shape =
             old_grid.size() == self.grid.size() && old_grid.connectivity() == self.grid.connectivity();
-        let is_on_host = matches!(field.shared.cells, FieldCells::Host { .. });
         // A field with targets holds no distances beyond them, so there is nothing to update.
-        if !(has_same_shape && is_on_host && limits.targets.is_empty()) {
+        if !(has_same_shape && limits.targets.is_empty()) {
             return self.solve_goals(goals, limits);
+        }
+        match (&field.shared.cells, self.device()) {
+            (FieldCells::Host { .. }, _) => (),
+            (FieldCells::Device(_), Some(device)) => {
+                return gpu::update(device, &self.grid, &field, goals, limits);
+            }
+            (FieldCells::Device(_), None) => return self.solve_goals(goals, limits),
         }
         let (grid, timer) = (Arc::clone(&self.grid), CallTimer::host());
         Ok(Pending::spawn(move |awaited| Ok(timed_field(cpu::update(&grid, field, goals, awaited)?, &timer))))

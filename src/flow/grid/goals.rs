@@ -51,4 +51,9 @@ impl Goals {
         }
         Ok(Self { cells, report, given: goals.to_vec() })
     }
+
+    /// The goal cells that are not among the others.
+    pub(crate) fn without(&self, others: &Self) -> Vec<u32> {
+        self.cells.iter().copied().filter(|goal| others.cells.binary_search(goal).is_err()).collect()
+    }
 }

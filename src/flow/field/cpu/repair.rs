@@ -17,6 +17,7 @@ use crate::flow::field::cpu::solve::{SpareArrays, solve, solve_into};
 use crate::flow::field::solved::{Field, FieldCells, FieldData, FieldRequest, UNREACHABLE};
 use crate::flow::field::stats::Stats;
 use crate::flow::grid::cells::Grid;
+use crate::flow::grid::change::changed_cells;
 use crate::flow::grid::goals::Goals;
 use crate::flow::grid::moves::NEXT_NONE;
 use crate::parallel::map;
@@ -34,7 +35,7 @@ pub(crate) fn update(grid: &Arc<Grid>, field: Field, goals: Goals, awaited: &Awa
     let request = FieldRequest { goals: goals.given.clone(), limits: field.shared.request.limits.clone() };
     let change_limit = grid.cell_count() / CHANGE_SHARE + 64;
     let old_goals = Goals::new(&field.shared.grid, &field.shared.request.goals);
-    let (Ok(old_goals), Some(edited)) = (old_goals, edited_cells(&field.shared.grid, grid, change_limit))
+    let (Ok(old_goals), Some(edited)) = (old_goals, changed_cells(&field.shared.grid, grid, change_limit))
     else {
         let spare = Arc::try_unwrap(field.shared).map(|data| data.cells.into()).unwrap_or_default();
         return solve_into(grid, goals, request.limits, spare, awaited);
@@ -62,11 +63,7 @@ pub(crate) fn update(grid: &Arc<Grid>, field: Field, goals: Goals, awaited: &Awa
         changed: Vec::new(),
         change_limit,
     };
-    let difference = |cells: &[u32], others: &[u32]| -> Vec<u32> {
-        cells.iter().copied().filter(|goal| others.binary_search(goal).is_err()).collect()
-    };
-    let (removed, added) =
-        (difference(&old_goals.cells, &goals.cells), difference(&goals.cells, &old_goals.cells));
+    let (removed, added) = (old_goals.without(&goals), goals.without(&old_goals));
     match repair.run(&edited, &removed, &added, request.limits.max_distance.is_some()) {
         None => {
             let spare = SpareArrays { distances: repair.distances, next: repair.next };
@@ -105,40 +102,6 @@ impl BitSet {
         *word |= bit;
         is_new
     }
-}
-
-/// The cells that became an obstacle, became free or changed their cost. `None` if there are more than `limit`.
-fn edited_cells(old: &Grid, grid: &Grid, limit: usize) -> Option<Vec<u32>> {
-    let mut edited = Vec::new();
-    let (width, row_words) = (grid.width(), grid.row_words());
-    let words = old.blocked_words().iter().zip(grid.blocked_words()).enumerate();
-    for (index, (old, word)) in words.filter(|(_, (old, word))| old != word) {
-        let mut bits = old ^ word;
-        while bits != 0 {
-            let x = index % row_words * 64 + bits.trailing_zeros() as usize;
-            edited.push((index / row_words * width + x) as u32);
-            bits &= bits - 1;
-        }
-        if edited.len() > limit {
-            return None;
-        }
-    }
-    let costs = [old.costs(), grid.costs()];
-    if costs.iter().any(|costs| !costs.is_empty()) {
-        let unit = [1; 1024];
-        for from in (0..grid.cell_count()).step_by(unit.len()) {
-            let to = (from + unit.len()).min(grid.cell_count());
-            let [old, new] = costs.map(|costs| costs.get(from..to).unwrap_or(&unit[..to - from]));
-            if old != new {
-                let differ = (from..to).filter(|index| old[index - from] != new[index - from]);
-                edited.extend(differ.map(|index| index as u32));
-                if edited.len() > limit {
-                    return None;
-                }
-            }
-        }
-    }
-    Some(edited)
 }
 
 /// A field under repair.

@@ -13,6 +13,9 @@ use crate::gpu::buffer::Buffer;
 use crate::gpu::context::Context;
 use crate::gpu::frame::Frame;
 
+/// The arrays of a queue, each with a word for every tile: see `shaders/flow/field/queue.wgsl` and `changed_tiles.wgsl`.
+pub(crate) const QUEUE_ARRAYS: usize = 5;
+
 /// The fields that are solved together, and their buffers.
 #[derive(Debug)]
 pub(crate) struct FieldBatch {
@@ -33,12 +36,16 @@ pub(crate) struct FieldBatch {
 
 impl FieldBatch {
     /// Makes the buffers of a batch, and uploads their initial state.
-    pub(crate) fn new(frame: &mut Frame, job: &SolveJob, requests: &[FieldInfo]) -> Result<Self> {
+    pub(crate) fn new(
+        frame: &mut Frame,
+        job: &SolveJob,
+        requests: &[FieldInfo],
+        method: TileMethod,
+    ) -> Result<Self> {
         let (device, field_count) = (&job.device, requests.len());
         let target_count =
             requests.iter().map(|(request, _)| request.limits.targets.len()).max().unwrap_or(0);
         let context: &Context = &device.context;
-        let method = device.tile_method(&job.grid);
         let layout = Layout::new(&job.grid, &device.strips, method, field_count, target_count);
         let strips = 0..layout.strips.cells.len();
         let make = |label, len: usize| Buffer::<u32>::new(context, label, len);
@@ -65,7 +72,7 @@ impl FieldBatch {
         Ok(Self {
             distances: distances.collect::<Result<_>>()?,
             codes: codes.collect::<Result<_>>()?,
-            queue: make("hullfield.flow.queue", 4 * layout.tile_count())?,
+            queue: make("hullfield.flow.queue", QUEUE_ARRAYS * layout.tile_count())?,
             device: device.clone(),
             has_obstacles: job.grid.obstacle_count() > 0,
             layout,

@@ -27,10 +27,10 @@ pub(crate) struct DeviceGrid {
     pub(crate) last_rounds: Arc<LastRounds>,
 }
 
-/// How many rounds each phase of the last field took; the next field starts with about as many.
+/// How many rounds each phase of the last field took, and of the last update: the next one starts with about as many.
 #[derive(Debug, Default)]
 pub(crate) struct LastRounds {
-    rounds: [AtomicU32; 2],
+    rounds: [AtomicU32; 4],
 }
 
 impl LastRounds {

@@ -13,7 +13,7 @@ pub(crate) const HEADER: usize = 8;
 pub(crate) const FIELD_WORDS: usize = 8;
 /// The first of the words of the header that hold, for each phase, how many tiles were still active after the rounds of
 /// a frame.
-pub(crate) const ACTIVE_COUNT: usize = 2;
+pub(crate) const ACTIVE_COUNT: usize = 3;
 
 /// The state of a field on the device.
 #[repr(C)]
@@ -113,6 +113,8 @@ const DEQUEUE_WGSL: &str = include_str!("../../../../shaders/flow/field/dequeue.
 pub(crate) const BLOCKED_WGSL: &str = include_str!("../../../../shaders/flow/grid/blocked.wgsl");
 pub(crate) const MOVES_WGSL: &str = include_str!("../../../../shaders/flow/grid/moves.wgsl");
 const SEED_WGSL: &str = include_str!("../../../../shaders/flow/field/seed.wgsl");
+const FIELD_MOVES_WGSL: &str = include_str!("../../../../shaders/flow/field/field_moves.wgsl");
+const CHANGED_TILES_WGSL: &str = include_str!("../../../../shaders/flow/field/changed_tiles.wgsl");
 
 /// The number of a corner rule in the shaders: see `shaders/flow/grid/moves.wgsl`.
 pub(crate) fn corner_rule(corners: Corners) -> u32 {
@@ -261,6 +263,60 @@ pub(crate) static RELAX_3D: Kernel = Kernel {
     bindings: only(RELAX_BINDINGS),
 };
 
+pub(crate) static SEED_CHANGES: Kernel = Kernel {
+    label: "hullfield.flow.seed_changes",
+    sources: only(&[
+        DISPATCH_WGSL,
+        PARAMS_WGSL,
+        QUEUE_WGSL,
+        CHANGED_TILES_WGSL,
+        BLOCKED_WGSL,
+        include_str!("../../../../shaders/flow/field/seed_changes.wgsl"),
+    ]),
+    workgroup_size: 64,
+    bindings: only(&[
+        PARAMS,
+        ROUND_PARAMS,
+        read("changes", "array<vec2<u32>>"),
+        read_write("distances", "array<u32>"),
+        read("blocked", "array<u32>"),
+        QUEUE,
+        COUNTS_OUT,
+    ]),
+};
+
+pub(crate) static INVALIDATE: Kernel = Kernel {
+    label: "hullfield.flow.invalidate",
+    sources: only(&[
+        DISPATCH_WGSL,
+        PARAMS_WGSL,
+        QUEUE_WGSL,
+        DEQUEUE_WGSL,
+        CHANGED_TILES_WGSL,
+        BLOCKED_WGSL,
+        MOVES_WGSL,
+        include_str!("../../../../shaders/flow/field/atomic_distances.wgsl"),
+        FIELD_MOVES_WGSL,
+        include_str!("../../../../shaders/flow/field/invalidate.wgsl"),
+    ]),
+    // Four cells of a tile for each invocation.
+    workgroup_size: 256,
+    bindings: only(RELAX_BINDINGS),
+};
+
+pub(crate) static ACTIVATE_CHANGED: Kernel = Kernel {
+    label: "hullfield.flow.activate_changed",
+    sources: only(&[
+        DISPATCH_WGSL,
+        PARAMS_WGSL,
+        QUEUE_WGSL,
+        CHANGED_TILES_WGSL,
+        include_str!("../../../../shaders/flow/field/activate_changed.wgsl"),
+    ]),
+    workgroup_size: 256,
+    bindings: only(&[PARAMS, ROUND_PARAMS, QUEUE, COUNTS_OUT, STATE]),
+};
+
 pub(crate) static SMALL: Kernel = Kernel {
     label: "hullfield.flow.small",
     sources: only(&[DISPATCH_WGSL, include_str!("../../../../shaders/flow/field/small.wgsl")]),
@@ -366,6 +422,8 @@ pub(crate) static CODES: Kernel = Kernel {
         PARAMS_WGSL,
         BLOCKED_WGSL,
         MOVES_WGSL,
+        include_str!("../../../../shaders/flow/field/plain_distances.wgsl"),
+        FIELD_MOVES_WGSL,
         include_str!("../../../../shaders/flow/field/codes.wgsl"),
     ]),
     workgroup_size: 256,
@@ -419,6 +477,9 @@ pub(crate) static KERNELS: &[&Kernel] = &[
     &WAVE,
     &RELAX_2D,
     &RELAX_3D,
+    &SEED_CHANGES,
+    &INVALIDATE,
+    &ACTIVATE_CHANGED,
     &SMALL,
     &COUNT_ACTIVE,
     &GATHER_TARGETS,

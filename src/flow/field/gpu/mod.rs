@@ -26,5 +26,7 @@ pub(crate) mod rounds;
 pub(crate) mod small;
 pub(crate) mod solve;
 pub(crate) mod strips;
+pub(crate) mod update;
 
 pub(crate) use solve::{solve, solve_batch};
+pub(crate) use update::update;

@@ -18,6 +18,8 @@ use crate::flow::field::gpu::strips::TileMethod;
 pub(crate) const GOAL_PHASE: usize = 0;
 /// The phase of the wave out of obstacles.
 pub(crate) const ESCAPE_PHASE: usize = 1;
+/// The phase in which an update invalidates distances.
+pub(crate) const INVALIDATION_PHASE: usize = 2;
 
 /// The most rounds of one frame; even, so that every frame starts with the even queue.
 pub(crate) const MAX_ROUNDS: u32 = 256;
@@ -40,6 +42,11 @@ pub(crate) enum Start<'a> {
     Goals(&'a [Vec<u32>]),
     /// The obstacles: the wave out of them starts.
     Obstacles,
+    /// What changed, of an update: indices of cells in the grid, ascending, and what happened to each (see
+    /// `shaders/flow/field/seed_changes.wgsl`).
+    Changes(&'a [[u32; 2]]),
+    /// The tiles in which an update has changed something.
+    ChangedTiles,
     /// The active tiles that the last round of an earlier frame left.
     Resume(&'a Rounds),
 }
@@ -67,6 +74,7 @@ impl FieldBatch {
         let labels = [
             ["hullfield.flow.wave_even", "hullfield.flow.wave_odd"],
             ["hullfield.flow.escape_even", "hullfield.flow.escape_odd"],
+            ["hullfield.flow.invalidate_even", "hullfield.flow.invalidate_odd"],
         ][phase];
         let mut make_slots = |parity: usize| {
             let len = slots[parity] as usize * strip_count * SLOT;
@@ -93,6 +101,10 @@ impl FieldBatch {
         match start {
             Start::Goals(goals) => self.encode_seeds(frame, &params, &uniforms, &counts[0], goals)?,
             Start::Obstacles => self.encode_escape_start(frame, &params, &uniforms, &counts[0])?,
+            Start::Changes(changes) => {
+                self.encode_changes(frame, &params, &uniforms, &counts[0], changes)?;
+            }
+            Start::ChangedTiles => self.encode_changed_tiles(frame, &params, &uniforms, &counts[0])?,
             Start::Resume(earlier) => {
                 let first = earlier.round_count as usize / 2 * strip_count * SLOT;
                 frame.copy(&earlier.counts[0], first..first + strip_count * SLOT, &counts[0], 0)?;
@@ -107,8 +119,7 @@ impl FieldBatch {
                     frame,
                     &params[strip],
                     &uniforms,
-                    strip,
-                    parity,
+                    [phase, strip, parity],
                     &counts,
                 )?);
             }
@@ -149,14 +160,13 @@ impl FieldBatch {
         self.layout.params.iter().map(|params| frame.uniform(&phase_params(params))).collect()
     }
 
-    /// Binds the kernel of a round for one strip and one of the two queues.
+    /// Binds the kernel of a round of a phase for one strip and one of the two queues.
     fn bind_round(
         &self,
         frame: &mut Frame,
         params: &BoundRange,
         uniforms: &BoundRange,
-        strip: usize,
-        parity: usize,
+        [phase, strip, parity]: [usize; 3],
         counts: &[Buffer<u32>; 2],
     ) -> Result<BoundKernel> {
         let (params, uniforms) = (params.clone(), uniforms.clone());
@@ -171,8 +181,11 @@ impl FieldBatch {
             (None, method) => {
                 let (blocked, costs) = (self.device.blocked.bind(), self.device.costs[strip].bind());
                 let bound = [&[params, uniforms, distances, blocked, costs][..], &lists].concat();
-                let kernel =
-                    if method == TileMethod::Relax3d { &kernels::RELAX_3D } else { &kernels::RELAX_2D };
+                let kernel = match method {
+                    _ if phase == INVALIDATION_PHASE => &kernels::INVALIDATE,
+                    TileMethod::Relax3d => &kernels::RELAX_3D,
+                    _ => &kernels::RELAX_2D,
+                };
                 frame.bind_kernel(kernel, &bound)
             }
         }
@@ -237,6 +250,53 @@ impl FieldBatch {
             }
         }
         Ok(())
+    }
+
+    /// Encodes the seeding of an update, strip by strip.
+    fn encode_changes(
+        &self,
+        frame: &mut Frame,
+        params: &[BoundRange],
+        uniforms: &BoundRange,
+        counts: &Buffer<u32>,
+        changes: &[[u32; 2]],
+    ) -> Result<()> {
+        let context = &self.device.context;
+        for (strip, cells) in self.layout.strips.cells.iter().enumerate() {
+            let first = changes.partition_point(|&[cell, _]| (cell as usize) < cells.start);
+            let to = changes.partition_point(|&[cell, _]| (cell as usize) < cells.end);
+            if first == to {
+                continue;
+            }
+            let buffer = Buffer::new(context, "hullfield.flow.changes", to - first)?;
+            frame.upload(&buffer, 0, &changes[first..to])?;
+            for range in chunks(to - first, chunk_len::<[u32; 2]>(context)) {
+                let groups = Groups::Count(kernels::SEED_CHANGES.groups(range.len() as u64));
+                let mut bound = vec![params[strip].clone(), uniforms.clone(), buffer.bind_range(range)];
+                bound.extend([self.distances[strip].bind(), self.device.blocked.bind()]);
+                bound.extend([self.queue.bind(), counts.bind()]);
+                let kernel = frame.bind_kernel(&kernels::SEED_CHANGES, &bound)?;
+                let dispatch = Dispatch { kernel: &kernel, uniform: Some(0), groups };
+                frame.dispatch_all(kernels::SEED_CHANGES.label, &[dispatch])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Encodes the start of an update's wave: changed tiles become active.
+    fn encode_changed_tiles(
+        &self,
+        frame: &mut Frame,
+        params: &[BoundRange],
+        uniforms: &BoundRange,
+        counts: &Buffer<u32>,
+    ) -> Result<()> {
+        let bound =
+            [params[0].clone(), uniforms.clone(), self.queue.bind(), counts.bind(), self.state.bind()];
+        let kernel = frame.bind_kernel(&kernels::ACTIVATE_CHANGED, &bound)?;
+        let groups = Groups::Count(kernels::ACTIVATE_CHANGED.groups(self.layout.tile_count() as u64));
+        let dispatch = Dispatch { kernel: &kernel, uniform: Some(0), groups };
+        frame.dispatch_all(kernels::ACTIVATE_CHANGED.label, &[dispatch])
     }
 
     /// Encodes the start of the wave out of obstacles: tiles with obstacles become active.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::flow::field::gpu::batch::FieldBatch;
+use crate::flow::field::gpu::batch::{FieldBatch, QUEUE_ARRAYS};
 use crate::flow::field::gpu::grid::DeviceGrid;
 use crate::flow::field::gpu::job::{FieldInfo, SolveJob, field_state, split_request};
 use crate::flow::field::gpu::kernels;
@@ -25,26 +25,28 @@ use crate::gpu::submit::Next;
 use crate::pending::{Pending, WasmNotSend};
 
 /// Rounds encoded for a field beyond those that the last one took.
-const SPARE_ROUNDS: u32 = 4;
+pub(crate) const SPARE_ROUNDS: u32 = 4;
 /// Rounds of the wave out of obstacles that are encoded for the first field.
-const ESCAPE_ROUNDS: u32 = 6;
+pub(crate) const ESCAPE_ROUNDS: u32 = 6;
 /// The cost of finding the code of a cell in steps (see `Context::pieces`), per move.
 const MOVE_STEPS: u64 = 2;
 
 /// Turns the fields of a call into its answer.
-type MakeAnswer<T> = fn(Batch<Field>) -> Result<T>;
+pub(crate) type MakeAnswer<T> = fn(Batch<Field>) -> Result<T>;
 
 /// A batch of fields on its way.
 #[derive(Debug)]
-struct RunningBatch {
-    job: SolveJob,
-    batch: FieldBatch,
-    field_infos: Vec<FieldInfo>,
+pub(crate) struct RunningBatch {
+    pub(crate) job: SolveJob,
+    pub(crate) batch: FieldBatch,
+    pub(crate) field_infos: Vec<FieldInfo>,
     /// The rounds encoded so far in each phase.
-    rounds_done: [u32; 2],
-    goal_rounds: Rounds,
-    escape_rounds: Option<Rounds>,
-    state: Read<u32>,
+    pub(crate) rounds_done: [u32; 2],
+    pub(crate) goal_rounds: Rounds,
+    pub(crate) escape_rounds: Option<Rounds>,
+    pub(crate) state: Read<u32>,
+    /// Where the number of rounds is kept for the next field; none for the wave out of obstacles of an update, whose tiles may differ.
+    pub(crate) recorded_as: [Option<usize>; 2],
 }
 
 /// Starts to solve a field.
@@ -57,12 +59,15 @@ pub(crate) fn solve(
     goals: Goals,
     limits: FieldLimits,
 ) -> Result<Pending<Field>> {
-    start(device, grid, vec![(goals, limits)], false, |fields| {
-        let none = || {
-            Error::internal("flow::field::gpu::solve::solve", "a call for one field ended without a field")
-        };
-        fields.rows.into_iter().next().ok_or_else(none)
-    })
+    start(device, grid, vec![(goals, limits)], false, only_field)
+}
+
+/// The answer of a call for one field.
+pub(crate) fn only_field(fields: Batch<Field>) -> Result<Field> {
+    let none = || {
+        Error::internal("flow::field::gpu::solve::only_field", "a call for one field ended without a field")
+    };
+    fields.rows.into_iter().next().ok_or_else(none)
 }
 
 /// Starts to solve a field for each request; the largest distance is that of the first request.
@@ -139,14 +144,18 @@ fn batch_len(device: &DeviceGrid, grid: &Grid, target_count: usize) -> usize {
     let one = Layout::new(grid, &device.strips, device.tile_method(grid), 1, target_count);
     let max_len = chunk_len::<u32>(context).min((context.limits().max_buffer_size / 4) as usize);
     let plane_words = if one.method == TileMethod::BitWave { 2 * one.plane_words() } else { 0 };
-    let largest =
-        one.field_pitch.max(plane_words).max(4 * one.tile_count()).max(target_count).max(FIELD_WORDS);
+    let largest = one
+        .field_pitch
+        .max(plane_words)
+        .max(QUEUE_ARRAYS * one.tile_count())
+        .max(target_count)
+        .max(FIELD_WORDS);
     (max_len.saturating_sub(HEADER) / largest).max(1)
 }
 
 impl SolveJob {
     /// The first frame of the next batch, or the answer.
-    fn next_frame<T: WasmNotSend + 'static>(mut self, answer: MakeAnswer<T>) -> Result<Next<T>> {
+    pub(crate) fn next_frame<T: WasmNotSend + 'static>(mut self, answer: MakeAnswer<T>) -> Result<Next<T>> {
         let batch_len = if self.is_small {
             small::fitting_count(&self.device, self.remaining.as_slice(), self.batch_len)
         } else {
@@ -163,7 +172,8 @@ impl SolveJob {
         let (cells, field_infos): (Vec<Vec<u32>>, Vec<FieldInfo>) =
             requests.into_iter().map(split_request).unzip();
         let mut frame = Frame::new(&self.device.context, "hullfield.flow.field")?;
-        let batch = FieldBatch::new(&mut frame, &self, &field_infos)?;
+        let method = self.device.tile_method(&self.grid);
+        let batch = FieldBatch::new(&mut frame, &self, &field_infos, method)?;
         batch.encode_clear(&mut frame)?;
         let wave_round_count = self.first_rounds(&batch.layout);
         let goal_rounds =
@@ -183,6 +193,7 @@ impl SolveJob {
             goal_rounds,
             escape_rounds,
             state,
+            recorded_as: [Some(GOAL_PHASE), Some(ESCAPE_PHASE)],
         });
         Ok(Next::frame(frame, move |results| running.on_results(&results, answer)))
     }
@@ -208,7 +219,7 @@ impl SolveJob {
 
 impl RunningBatch {
     /// Continues after a frame has run: with more rounds, or with the answer and the next batch.
-    fn on_results<T: WasmNotSend + 'static>(
+    pub(crate) fn on_results<T: WasmNotSend + 'static>(
         mut self: Box<Self>,
         results: &Results,
         answer: MakeAnswer<T>,
@@ -253,9 +264,12 @@ impl RunningBatch {
         state: &[u32],
         answer: MakeAnswer<T>,
     ) -> Result<Next<T>> {
-        let Self { mut job, batch, field_infos, .. } = *self;
-        job.device.last_rounds.set(GOAL_PHASE, state[GOAL_PHASE]);
-        job.device.last_rounds.set(ESCAPE_PHASE, state[ESCAPE_PHASE]);
+        let Self { mut job, batch, field_infos, recorded_as, .. } = *self;
+        for (phase, slot) in recorded_as.into_iter().enumerate() {
+            if let Some(slot) = slot {
+                job.device.last_rounds.set(slot, state[phase]);
+            }
+        }
         for (field, info) in field_infos.into_iter().enumerate() {
             job.add_field(&field_state(state, field), state[GOAL_PHASE], info, batch.field(field))?;
         }
@@ -267,7 +281,7 @@ impl RunningBatch {
 impl FieldBatch {
     /// Encodes what follows the wave from the goals: the limit by the targets, the wave out of obstacles, and the
     /// codes. Its kernels do nothing while an earlier wave is not finished.
-    fn encode_finish(
+    pub(crate) fn encode_finish(
         &self,
         frame: &mut Frame,
         escape_round_count: u32,

@@ -1,0 +1,228 @@
+//! Updated fields on the device after edits, each compared with a field that the CPU engine solves afresh. The tests pass without a
+//! check if there is no adapter.
+
+use hullfield::flow::{Cell, Connectivity, Corners, Edit, Field, Flow};
+use hullfield::{Engine, Error};
+use hullfield_oracle::extent;
+use hullfield_oracle::random::Random;
+
+use crate::common::gpu;
+use crate::edits::edits;
+use crate::scenes::{self, CONNECTIVITIES_2D, CONNECTIVITIES_3D, Scene};
+
+/// The first difference between a field on the device and one in the host's memory.
+fn difference(on_device: &Field, on_host: &Field) -> Option<String> {
+    let report = |field: &Field| (field.stats().levels, field.stats().reached_count, field.goals().clone());
+    if report(on_device) != report(on_host) {
+        return Some(format!("{:?}, {:?}", report(on_device), report(on_host)));
+    }
+    let distances = on_device.distances().unwrap().wait().unwrap();
+    let next = on_device.next_codes().unwrap().wait().unwrap();
+    let (expected, expected_next) = on_host.host().unwrap();
+    let cell = |at: usize| on_host.grid().cell(at);
+    let wrong = (0..expected.len()).find(|&at| distances[at] != expected[at]);
+    let wrong = wrong.map(|at| format!("distances of {}: {}, {}", cell(at), distances[at], expected[at]));
+    let wrong_code = || (0..next.len()).find(|&at| next[at] != expected_next[at]);
+    wrong.or_else(|| {
+        wrong_code().map(|at| format!("codes of {}: {}, {}", cell(at), next[at], expected_next[at]))
+    })
+}
+
+/// What many updates of one grid came to.
+#[derive(Debug, Default)]
+struct Counts {
+    updates: usize,
+    /// Those that took fewer rounds than the first solve.
+    quicker: usize,
+}
+
+/// Makes edits and moves goals, one after the other.
+fn update_repeatedly(engine: &Engine, mut scene: Scene, round_count: usize, random: &mut Random) -> Counts {
+    let has_costs = !scene.costs.is_empty();
+    let mut flow = Flow::new(engine, scene.grid()).unwrap();
+    let mut on_host = Flow::new(&Engine::cpu(), scene.grid()).unwrap();
+    let mut field = flow.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
+    let first_rounds = field.stats().rounds;
+    let mut counts = Counts::default();
+    for round in 0..round_count {
+        let mut goals = scene.goals.clone();
+        if random.chance(0.85) {
+            let edits = edits(&scene, has_costs, random);
+            flow.edit(&edits).unwrap();
+            on_host.edit(&edits).unwrap();
+        }
+        if random.chance(0.25) {
+            let goal = scene.cell(random.below(scene.blocked.len()));
+            match random.below(3) {
+                0 => goals.push(goal),
+                1 => drop(goals.pop()),
+                _ => goals[0] = goal,
+            }
+        }
+        let expected = match on_host.solve(&goals, &scene.options) {
+            Ok(expected) => expected.wait().unwrap(),
+            Err(Error::NoGoals { .. }) => {
+                assert!(matches!(flow.update_goals(field.clone(), &goals), Err(Error::NoGoals { .. })));
+                continue;
+            }
+            Err(error) => panic!("{error}"),
+        };
+        let before = (round % 4 == 0).then(|| (field.clone(), field.distances().unwrap().wait().unwrap()));
+        field = if goals == scene.goals && counts.updates > 0 {
+            flow.update(field).unwrap().wait().unwrap()
+        } else {
+            flow.update_goals(field, &goals).unwrap().wait().unwrap()
+        };
+        // The old field stays what it was.
+        if let Some((before, distances)) = before {
+            assert_eq!(before.distances().unwrap().wait().unwrap(), distances);
+        }
+        scene.goals = goals;
+        if let Some(difference) = difference(&field, &expected) {
+            panic!("{}, round {round}: {difference}", scene.name);
+        }
+        assert_eq!(field.grid(), on_host.grid());
+        counts.updates += 1;
+        counts.quicker += usize::from(field.stats().rounds < first_rounds);
+    }
+    counts
+}
+
+/// Grids of all kinds, in one binding and in several strips.
+#[test]
+fn updates_equal_fresh_solves() {
+    let Some(engine) = gpu() else { return };
+    let random = &mut Random::new(177);
+    let mut all = Counts::default();
+    let mut number = 0;
+    for connectivity in CONNECTIVITIES_2D.into_iter().chain(CONNECTIVITIES_3D) {
+        for (kind, has_costs) in [("noise", false), ("caves", false), ("noise", true)] {
+            for max_distance in [None, Some(60 * connectivity.unit())] {
+                // Grids of four neighbours without costs are solved in one dispatch up to a side of 256.
+                let size = match connectivity {
+                    Connectivity::Four => [301, 190, 1],
+                    _ if connectivity.dimension() == 2 => [173, 151, 1],
+                    _ => [39, 25, 33],
+                };
+                let blocked = match kind {
+                    "noise" => scenes::noise(size, 0.3, random),
+                    _ => scenes::caves(size, random),
+                };
+                let name = format!("{kind}, {connectivity:?}, costs {has_costs}, {max_distance:?}");
+                let mut scene = Scene::new(&name, size, connectivity, blocked).random_goals(2, random);
+                if has_costs {
+                    scene = scene.random_costs(12, random);
+                }
+                scene.options.max_distance = max_distance;
+                number += 1;
+                // Software drivers take a twentieth of a second for an update.
+                if number % extent(6, 1) != 0 {
+                    continue;
+                }
+                let binding_limit = if number % 3 == 0 { 64 << 10 } else { u64::MAX };
+                let engine = engine.clone().with_binding_limit(binding_limit);
+                let counts = update_repeatedly(&engine, scene, extent(8, 40), random);
+                all.updates += counts.updates;
+                all.quicker += counts.quicker;
+            }
+        }
+    }
+    println!("{all:?}");
+    assert!(all.updates > 50 && all.quicker > all.updates / 2, "{all:?}");
+}
+
+/// Edits that change half of a field, one after the other: a wall around the goal, and its door.
+#[test]
+fn doors_of_a_large_grid_are_shut_and_opened() {
+    let Some(engine) = gpu() else { return };
+    for connectivity in [Connectivity::Four, Connectivity::Eight(Corners::BothFree)] {
+        let side = 420;
+        let wall = |at: usize| (200..203).contains(&(at % side)) && at / side != 70;
+        let blocked: Vec<bool> = (0..side * side).map(wall).collect();
+        let scene = Scene::new("door", [side, side, 1], connectivity, blocked).goals(&[[3, 3, 0]]);
+        let mut flow = Flow::new(&engine, scene.grid()).unwrap();
+        let mut on_host = Flow::new(&Engine::cpu(), scene.grid()).unwrap();
+        let mut field = flow.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
+        let open = on_host.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
+        let door = Cell::from([201, 70]);
+        for edit in [Edit::Block(door), Edit::Free(door), Edit::Block(door), Edit::Free(door)] {
+            flow.edit(&[edit]).unwrap();
+            on_host.edit(&[edit]).unwrap();
+            field = flow.update(field).unwrap().wait().unwrap();
+            let expected = on_host.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
+            assert_eq!(difference(&field, &expected), None, "{connectivity:?}, {edit:?}");
+        }
+        // Control: the comparison finds a difference.
+        flow.edit(&[Edit::Block(door)]).unwrap();
+        let shut = flow.update(field).unwrap().wait().unwrap();
+        assert!(difference(&shut, &open).is_some());
+    }
+}
+
+/// The first costs of a grid, costs that rise and fall, and one that makes a distance overflow.
+#[test]
+fn costs_rise_and_fall() {
+    let Some(engine) = gpu() else { return };
+    let size = [300, 200, 1];
+    let scene = Scene::new("costs", size, Connectivity::Four, vec![false; 60_000]).goals(&[[150, 100, 0]]);
+    let mut flow = Flow::new(&engine, scene.grid()).unwrap();
+    let mut on_host = Flow::new(&Engine::cpu(), scene.grid()).unwrap();
+    let mut field = flow.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
+    for cost in [7, 1, 30, u32::MAX - 1, 2] {
+        let edits: Vec<Edit> = (147..153).map(|x| Edit::Cost([x, 99].into(), cost)).collect();
+        flow.edit(&edits).unwrap();
+        on_host.edit(&edits).unwrap();
+        let expected = on_host.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
+        field = flow.update(field).unwrap().wait().unwrap();
+        assert_eq!(difference(&field, &expected), None, "cost {cost}");
+    }
+    // A goal behind a ring of cells that no path can enter within 32 bits.
+    let ring = |at: i32| [[150 + at, 99], [150 + at, 101], [149, 100 + at], [151, 100 + at]];
+    let edits: Vec<Edit> =
+        (-1..=1).flat_map(ring).map(|[x, y]| Edit::Cost([x, y].into(), u32::MAX)).collect();
+    flow.edit(&edits).unwrap();
+    on_host.edit(&edits).unwrap();
+    let expected = on_host.solve(&scene.goals, &scene.options).unwrap().wait();
+    let updated = flow.update(field).unwrap().wait();
+    assert!(matches!(expected, Err(Error::DistanceOverflow { .. })), "{expected:?}");
+    assert_eq!(updated.unwrap_err(), expected.unwrap_err());
+}
+
+/// A field of another device, of a batch, or of a grid of another shape.
+#[test]
+fn other_fields_are_updated_too() {
+    let Some(engine) = gpu() else { return };
+    let random = &mut Random::new(178);
+    let size = [280, 90, 1];
+    let scene = Scene::new("other", size, Connectivity::Four, scenes::noise(size, 0.2, random));
+    let scene = scene.random_goals(3, random);
+    let mut flow = Flow::new(&engine, scene.grid()).unwrap();
+    let goals: Vec<Vec<Cell>> = scene.goals.iter().map(|&goal| vec![goal]).collect();
+    let fields = flow.fields(&goals, &scene.options).unwrap().wait().unwrap();
+    flow.edit(&edits(&scene, false, random)).unwrap();
+    let on_host = Flow::new(&Engine::cpu(), flow.grid().clone()).unwrap();
+    for (field, goals) in fields.rows.iter().zip(&goals) {
+        match (flow.update(field.clone()), on_host.solve(goals, &scene.options)) {
+            (Ok(updated), Ok(expected)) => {
+                assert_eq!(difference(&updated.wait().unwrap(), &expected.wait().unwrap()), None);
+            }
+            (Err(updated), Err(expected)) => assert_eq!(updated, expected),
+            (updated, expected) => panic!("{updated:?}, {expected:?}"),
+        }
+    }
+    let expected = on_host.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
+    // A field in the host's memory is updated there.
+    let updated = flow.update_goals(expected.clone(), &scene.goals).unwrap().wait().unwrap();
+    assert!(updated.host().is_some());
+    // A field of another engine.
+    let other = Engine::gpu().unwrap();
+    let other_flow = Flow::new(&other, flow.grid().clone()).unwrap();
+    let updated = other_flow.update_goals(fields.rows[0].clone(), &scene.goals).unwrap().wait().unwrap();
+    assert_eq!(difference(&updated, &expected), None);
+    // A field of a grid of another shape.
+    let small = Scene::new("small", [270, 40, 1], Connectivity::Four, vec![false; 270 * 40]);
+    let small = small.goals(&[[1, 1, 0]]);
+    let small_field = small.solve(&engine).unwrap();
+    let updated = flow.update_goals(small_field, &scene.goals).unwrap().wait().unwrap();
+    assert_eq!(difference(&updated, &expected), None);
+}
