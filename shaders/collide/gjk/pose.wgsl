@@ -125,6 +125,22 @@ fn apart() -> bool {
     return relative.distance > relative.sum + relative.separated;
 }
 
+// Lower bound, to within rounding, of the radius of a ball about the centre inside a body; at most 0 if there is none.
+fn inner_radius_of(body: u32) -> f32 {
+    let scale = bodies[body].scale;
+    let least = min(scale.x, min(scale.y, scale.z));
+    let most = max(scale.x, max(scale.y, scale.z));
+    let core = hulls[bodies[body].hull].inner_radius;
+    return core * select(most, least, core > 0.0) + bodies[body].rounding - bodies[body].excess;
+}
+
+// Whether balls inside the bodies alone prove a penetration. The touching limit is at most 8e-6; the errors of the radii and of the
+// distance are below 1e-6 (S + d), where d is less than S.
+fn deep(pair: vec2u) -> bool {
+    let inner = (inner_radius_of(pair.x) + inner_radius_of(pair.y)) / relative.unit;
+    return relative.distance < inner - 2e-5;
+}
+
 // Converts a direction from B to A in A's frame to a unit vector from the pair's first body to its second, in the world.
 fn world_axis(axis: vec3f) -> vec3f {
     let turned = relative.frame * select(-axis, axis, relative.is_swapped);

@@ -22,4 +22,9 @@ struct HullRecord {
     rounding: f32,
     // 1 for a half-space, else 0.
     half_space: u32,
+    // Lower bound of how far every support plane of the hull without its rounding is from `mean`, in the hull's units: the radius of a
+    // ball inside a solid. Negative for all other hulls.
+    inner_radius: f32,
+    // Pads the size to a multiple of 16.
+    padding: array<u32, 3>,
 }

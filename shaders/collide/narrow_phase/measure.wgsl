@@ -10,7 +10,8 @@
 // A margin from which on no pair is too far apart: the queries of given pairs.
 const NO_MARGIN: f32 = 1e30;
 
-// Decides a pair if its spheres or the first direction show that it is beyond the margin.
+// Decides a pair if its spheres or the first direction show that it is beyond the margin, or if balls inside the bodies show a
+// penetration whose depth is not asked.
 fn decide(index: u32) -> bool {
     let pair = pair_of(index);
     var is_decided = true;
@@ -18,15 +19,21 @@ fn decide(index: u32) -> bool {
         verdicts[index] = VERDICT_SEPARATED;
     } else if is_plane(pair.x, pair.y) {
         write_plane(index, plane_of(pair.x, pair.y));
-    } else if params.margin >= NO_MARGIN {
+    } else if params.margin >= NO_MARGIN && params.with_depth != 0u {
         is_decided = false;
     } else {
         relate(pair.x, pair.y);
-        let beyond = beyond_of(margin_of_pair());
-        is_decided = relative.distance > (relative.sum + beyond) * 1.000006
-            || separates(relative.offset, difference(-relative.offset), relative.rounding + beyond);
-        if is_decided {
-            verdicts[index] = VERDICT_SEPARATED;
+        if params.with_depth == 0u && deep(pair) {
+            write_measure(index, VERDICT_PENETRATING, 0.0, vec3f(0.0), vec3f(0.0), 0.0);
+        } else if params.margin >= NO_MARGIN {
+            is_decided = false;
+        } else {
+            let beyond = beyond_of(margin_of_pair());
+            is_decided = relative.distance > (relative.sum + beyond) * 1.000006
+                || separates(relative.offset, difference(-relative.offset), relative.rounding + beyond);
+            if is_decided {
+                verdicts[index] = VERDICT_SEPARATED;
+            }
         }
     }
     return is_decided;

@@ -23,11 +23,15 @@ fn decide(index: u32) -> bool {
         }
     } else {
         relate(pair.x, pair.y);
-        is_decided = apart() || separates(relative.offset, difference(-relative.offset), relative.rounding + relative.separated);
-        if is_decided {
-            verdicts[index] = VERDICT_SEPARATED;
-            if params.write_axes != 0u {
-                write_axis(index, world_axis(relative.offset));
+        if deep(pair) {
+            verdicts[index] = VERDICT_PENETRATING;
+        } else {
+            is_decided = apart() || separates(relative.offset, difference(-relative.offset), relative.rounding + relative.separated);
+            if is_decided {
+                verdicts[index] = VERDICT_SEPARATED;
+                if params.write_axes != 0u {
+                    write_axis(index, world_axis(relative.offset));
+                }
             }
         }
     }

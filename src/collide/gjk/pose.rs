@@ -50,6 +50,8 @@ pub(crate) struct Spheres {
     smaller: f32,
     /// The sum of the bounding radii.
     sum: f32,
+    /// The sum of the radii of balls about the centres inside the bodies, less what their tolerance may exceed τ by.
+    inner: f32,
 }
 
 impl Spheres {
@@ -67,7 +69,16 @@ impl Spheres {
         let inverse = 1.0 / unit;
         let offset = (a.center - b.center + shift).as_vec3() * inverse;
         let (ra, rb) = (a.radius * inverse, b.radius * inverse);
-        Self { unit, inverse, offset, squared: offset.length_squared(), smaller: ra.min(rb), sum: ra + rb }
+        let inner = (a.inner_radius + b.inner_radius - (a.excess + b.excess)) * inverse;
+        Self {
+            unit,
+            inverse,
+            offset,
+            squared: offset.length_squared(),
+            smaller: ra.min(rb),
+            sum: ra + rb,
+            inner,
+        }
     }
 
     /// Whether the spheres alone show a separation.
@@ -76,6 +87,14 @@ impl Spheres {
         // The touching limit is at most 3.75e-6 S. The errors of the radii and of the offset are below 1e-6 (S + d).
         let reach = self.sum * 1.000_006;
         self.squared > reach * reach
+    }
+
+    /// Whether balls inside the bodies alone show that these penetrate.
+    #[inline(always)]
+    pub(crate) fn are_deep(&self) -> bool {
+        // The touching limit is at most 8e-6. The errors of the radii and of the offset are below 1e-6 (S + d), where d is less than S.
+        let reach = self.inner - 2e-5;
+        (reach > 0.0) & (self.squared < reach * reach)
     }
 
     /// Whether the spheres alone show that the bodies are farther apart than a margin, in world units.

@@ -28,6 +28,11 @@ pub(crate) struct HullRecord {
     pub(crate) rounding: f32,
     /// 1 for a half-space, else 0.
     pub(crate) half_space: u32,
+    /// A lower bound of how far every support plane of the hull without its rounding is from `mean`, in the hull's units: the radius of a
+    /// ball inside a solid. Negative for all other hulls.
+    pub(crate) inner_radius: f32,
+    /// Keeps the size a multiple of 16.
+    pub(crate) padding: [u32; 3],
 }
 
 impl HullRecord {
@@ -42,4 +47,4 @@ impl HullRecord {
     }
 }
 
-const _: () = assert!(size_of::<HullRecord>() == 64);
+const _: () = assert!(size_of::<HullRecord>() == 80);

@@ -98,6 +98,8 @@ impl Supports {
             cell_side,
             rounding: hull.rounding(),
             half_space: u32::from(hull.dimension() == Dimension::HalfSpace),
+            inner_radius: round_down(inner_radius(hull, center, radius)),
+            padding: [0; 3],
         });
         Ok(())
     }
@@ -162,6 +164,36 @@ impl Supports {
     }
 }
 
+/// A lower bound of how far every support plane of a hull without its rounding is from `center`, the rounded mean of its vertices: where
+/// it is positive, the radius of a ball inside the hull. The rounded mean of a flat hull is outside by its rounding error.
+/// `radius` is the bounding radius about `center`.
+fn inner_radius(hull: &Hull, center: DVec3, radius: f64) -> f64 {
+    if hull.dimension() != Dimension::Solid {
+        let off = (DVec3::from(hull.mean()) - center).length();
+        return -off - 1e-15 * center.length();
+    }
+    let point = |v: u32| DVec3::from(hull.vertices()[v as usize].map(f64::from)) - center;
+    let below = |[a, b, c]: [u32; 3]| {
+        let (a, b, c) = (point(a), point(b), point(c));
+        let (ab, ac) = (b - a, c - a);
+        let normal = ab.cross(ac);
+        // The error of the height of a plane: see `face_error`.
+        let error = 16.0 * f64::EPSILON * a.length() * ab.length() * ac.length();
+        (normal.dot(a) - error) / normal.length()
+    };
+    let least = hull.triangles().map(below).fold(f64::INFINITY, |least, height| {
+        // A triangle without area in f64 has no height.
+        if height > 0.0 { least.min(height) } else { 0.0 }
+    });
+    // No point of the hull is farther from the mean than the bounding radius.
+    if least > 0.0 { least } else { -radius }
+}
+
+/// The f32 not above an f64.
+fn round_down(x: f64) -> f32 {
+    -round_up(-x)
+}
+
 /// The f32 not below an f64.
 fn round_up(x: f64) -> f32 {
     let rounded = x as f32;
@@ -219,5 +251,54 @@ mod tests {
                 assert!(found >= best - 3e-7, "{count} {squash:?}: {found} < {best}");
             }
         }
+    }
+
+    /// Every support plane is at least the inner radius away from the rounded mean, for slender hulls and for hulls far from their
+    /// own origin too; and the radius is that of the nearest face.
+    #[test]
+    fn the_inner_ball_is_inside() {
+        let radius = |hull: &Hull| Supports::new(std::slice::from_ref(hull)).unwrap().records[0].inner_radius;
+        let half = [0.5, 2.0, 3.0];
+        assert_eq!(radius(&Hull::cuboid(half).unwrap()), 0.5_f32.next_down());
+        for flat in [[1.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0; 3]] {
+            assert!(radius(&Hull::cuboid(flat).unwrap()) <= 0.0, "{flat:?}");
+        }
+        assert!(radius(&Hull::half_space()) <= 0.0);
+        let mut solid_count = 0;
+        for (seed, squash, far) in [
+            (1, [1.0; 3], 0.0),
+            (2, [1.0, 1.0, 1e-3], 0.0),
+            (3, [1.0, 1e-5, 1e-5], 0.0),
+            (4, [1.0; 3], 1e3),
+            (5, [1.0, 0.1, 0.01], 1e5),
+        ] {
+            for count in [4, 8, 60, 300] {
+                let points = random_hull(count, seed + count as u64, squash);
+                let far_points: Vec<[f32; 3]> =
+                    points.iter().map(|v| (*v + Vec3::splat(far)).to_array()).collect();
+                let hull = Hull::from_points(&far_points).unwrap();
+                let inner = f64::from(radius(&hull));
+                let mean = DVec3::from(hull.mean().map(|x| f64::from(x as f32)));
+                let offsets: Vec<DVec3> =
+                    hull.vertices().iter().map(|v| DVec3::from(v.map(f64::from)) - mean).collect();
+                let normals = hull.planes().map(|plane| DVec3::from(plane.normal));
+                let directions = random_hull(500, seed, [1.0; 3]).into_iter().map(Vec3::as_dvec3);
+                let mut least = f64::INFINITY;
+                for direction in normals.chain(directions) {
+                    let height = offsets.iter().map(|v| v.dot(direction)).fold(f64::NEG_INFINITY, f64::max);
+                    let height = height / direction.length();
+                    assert!(height >= inner - 1e-12, "{count} {squash:?} {far}: {height} below {inner}");
+                    least = least.min(height);
+                }
+                if inner > 0.0 {
+                    solid_count += 1;
+                    assert!(
+                        least <= inner * (1.0 + 1e-3),
+                        "{count} {squash:?} {far}: {inner}, {least} is possible"
+                    );
+                }
+            }
+        }
+        assert!(solid_count > 10, "{solid_count}");
     }
 }

@@ -401,7 +401,9 @@ pub(crate) mod tests {
                 cell_offset,
                 cell_side,
                 rounding,
-                half_space
+                half_space,
+                inner_radius,
+                padding
             }
         );
         same_layout!(DEVICE_COUNTS, DeviceParams { row_words, row_room, pair_room, padding });

@@ -223,6 +223,9 @@ fn start_pair<'a>(supports: &'a Supports, a: &Placed, b: &Placed, wanted: Measur
     if spheres.are_farther_than(beyond) {
         return PairStart::Decided(Outcome::Beyond);
     }
+    if !with_depth && spheres.are_deep() {
+        return PairStart::Decided(PENETRATING);
+    }
     let pair = Relative::new(supports, a, b, &spheres);
     let scales = Scales::new(a, b, &spheres);
     let thresholds = &scales.thresholds;

@@ -190,6 +190,9 @@ fn start_pair<'a>(supports: &'a Supports, a: &Placed, b: &Placed, with_axes: boo
         let axis = if with_axes { turned(spheres.axis(), is_swapped) } else { [0.0; 3] };
         return PairStart::Decided(decided(Status::Separated, axis));
     }
+    if spheres.are_deep() {
+        return PairStart::Decided(decided(Status::Penetrating, [0.0; 3]));
+    }
     PairStart::Search(Relative::new(supports, a, b, &spheres))
 }
 
@@ -207,6 +210,9 @@ fn rounded_verdict(supports: &Supports, a: &Placed, b: &Placed) -> Verdict {
         let spheres = Spheres::new(a, b);
         if spheres.are_apart() {
             return decided(Status::Separated, turned(spheres.axis(), is_swapped));
+        }
+        if spheres.are_deep() {
+            return decided(Status::Penetrating, [0.0; 3]);
         }
         let pair = Relative::new(supports, a, b, &spheres);
         let scales = Scales::new(a, b, &spheres);

@@ -152,6 +152,17 @@ impl Body {
         f64::from(record.rounding) * f64::from(x.min(y).min(z)) + f64::from(self.padding)
     }
 
+    /// A lower bound, to within rounding, of the radius of a ball about the mean of the hull's vertices inside the body, in world units; at
+    /// most 0 where there is none.
+    #[inline(always)]
+    pub(crate) fn inner_radius(&self, record: &HullRecord) -> f32 {
+        let [x, y, z] = self.scale;
+        let least = x.min(y).min(z);
+        let most = x.max(y).max(z);
+        let core = record.inner_radius * if record.inner_radius > 0.0 { least } else { most };
+        core + record.rounding * least + self.padding
+    }
+
     /// Checks every number of the body and returns its bounding radius in world units about the mean of the hull's vertices.
     ///
     /// `row` is the body's row, for the error.

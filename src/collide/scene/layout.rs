@@ -136,6 +136,7 @@ struct Columns {
     mean: [[f32; LANES]; 3],
     hull_radius: [f32; LANES],
     hull_rounding: [f32; LANES],
+    hull_inner_radius: [f32; LANES],
     half_space: [u32; LANES],
     /// As [`Placed`] has them.
     center: [[f64; LANES]; 3],
@@ -144,6 +145,7 @@ struct Columns {
     radius: [f32; LANES],
     excess: [f32; LANES],
     rounding: [f32; LANES],
+    inner_radius: [f32; LANES],
     plain: [u32; LANES],
     is_good: [u32; LANES],
 }
@@ -160,6 +162,7 @@ impl Columns {
             mean: [NONE; 3],
             hull_radius: NONE,
             hull_rounding: NONE,
+            hull_inner_radius: NONE,
             half_space: [0; LANES],
             center: [[0.0; LANES]; 3],
             rotation: [NONE; 9],
@@ -167,6 +170,7 @@ impl Columns {
             radius: NONE,
             excess: NONE,
             rounding: NONE,
+            inner_radius: NONE,
             plain: [0; LANES],
             is_good: [0; LANES],
         }
@@ -190,6 +194,7 @@ impl Columns {
             self.core_radius[at] = body.core_radius(record, supports);
             self.hull_radius[at] = record.radius;
             self.hull_rounding[at] = record.rounding;
+            self.hull_inner_radius[at] = record.inner_radius;
             self.half_space[at] = record.half_space;
         }
         true
@@ -212,6 +217,7 @@ impl Columns {
                 mean: take3(&self.mean),
                 radius: self.hull_radius[at],
                 rounding: self.hull_rounding[at],
+                inner_radius: self.hull_inner_radius[at],
                 half_space: self.half_space[at],
                 ..bytemuck::Zeroable::zeroed()
             };
@@ -230,6 +236,7 @@ impl Columns {
             self.radius[at] = placed.radius;
             self.excess[at] = placed.excess;
             self.rounding[at] = placed.rounding;
+            self.inner_radius[at] = placed.inner_radius;
             self.plain[at] = u32::from(placed.plain);
         }
         self.is_good.iter().fold(1, |all, &is_good| all & is_good) != 0
@@ -249,6 +256,7 @@ impl Columns {
                 radius: self.radius[at],
                 excess: self.excess[at],
                 rounding: self.rounding[at],
+                inner_radius: self.inner_radius[at],
                 hull: bodies[at].hull,
                 plain: self.plain[at] != 0,
                 half_space: self.half_space[at] != 0,

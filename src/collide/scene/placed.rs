@@ -22,6 +22,8 @@ pub(crate) struct Placed {
     pub(crate) excess: f32,
     /// Rounding radius.
     pub(crate) rounding: f32,
+    /// Radius of a ball about `center` inside the body, a lower bound to within rounding; at most 0 where there is none.
+    pub(crate) inner_radius: f32,
     pub(crate) hull: u32,
     /// Whether it is neither rounded nor a half-space.
     pub(crate) plain: bool,
@@ -94,6 +96,7 @@ impl Placed {
             radius,
             excess,
             rounding: rounding_radius,
+            inner_radius: body.inner_radius(record),
             hull: body.hull,
             plain: (rounding_radius == 0.0) & !half_space,
             half_space,
