@@ -4,7 +4,7 @@
 //! A software adapter is called `software gpu` and gets small grids only: its times say nothing about a GPU.
 
 use hullfield::Engine;
-use hullfield::flow::{Cell as At, Connectivity, Corners, Field, FieldOptions, Flow};
+use hullfield::flow::{Cell as At, Connectivity, Corners, Edit, Field, FieldOptions, Flow};
 use hullfield_oracle::random::Random;
 
 use crate::engines::{NamedEngine, engines};
@@ -75,7 +75,85 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
          what is aimed at on an H200-class GPU",
     );
     report.table(table);
+    edits(options, report, name, &engine, is_small)?;
     agents(options, report, name, &engine, is_small)
+}
+
+/// Adds the rows of updates after edits.
+fn edits(
+    options: &Options,
+    report: &mut Report,
+    name: &str,
+    engine: &Engine,
+    is_small: bool,
+) -> Result<(), String> {
+    let mut table = Table::new(
+        "flow_device_edits",
+        "A field on the GPU after an edit: updated, or solved afresh",
+        &["engine", "grid", "edit", "share", "rounds", "afresh rounds", "ms", "afresh ms", "ratio"],
+    );
+    let side: usize = if is_small { 768 } else { 4096 };
+    let repetitions = if options.quick { 1 } else { 7 };
+    let eight = Connectivity::Eight(Corners::BothFree);
+    for (kind, share, connectivity) in
+        [("open", 0.0, Connectivity::Four), ("20 %", 0.2, Connectivity::Four), ("20 %, octile", 0.2, eight)]
+    {
+        let mut scene = Scene::flat(&format!("{kind} {side}²"), side, side, noise(side * side, share, 6));
+        scene.connectivity = connectivity;
+        let mut flow = Flow::new(engine, scene.grid()?).map_err(message)?;
+        let mut on_host = Flow::new(&Engine::cpu(), scene.grid()?).map_err(message)?;
+        let goals = [flow.grid().cell(scene.goal)];
+        let solve = |flow: &Flow| flow.solve(&goals, &FieldOptions::default())?.wait();
+        let mut field = solve(&flow).map_err(message)?;
+        for (part, length) in [(75, side / 80), (92, side / 16)] {
+            let cells: Vec<At> = (0..length)
+                .map(|at| At::from([(side * part / 100) as i32, (side / 2 - length / 2 + at) as i32]))
+                .collect();
+            let mut samples = [[Samples::default(), Samples::default()], Default::default()];
+            let mut reports = [(0, 0, 0); 2];
+            for _ in 0..repetitions {
+                for (is_open, [again, afresh]) in samples.iter_mut().enumerate() {
+                    let edit = |&cell| if is_open == 1 { Edit::Free(cell) } else { Edit::Block(cell) };
+                    let edits: Vec<Edit> = cells.iter().map(edit).collect();
+                    flow.edit(&edits).map_err(message)?;
+                    on_host.edit(&edits).map_err(message)?;
+                    let (ms, fresh) = time(|| solve(&flow).map_err(message));
+                    afresh.push(ms);
+                    let fresh_rounds = fresh?.stats().rounds;
+                    let before = field.distances().map_err(message)?.wait().map_err(message)?;
+                    let (ms, updated) =
+                        time(|| flow.update(field).and_then(|updated| updated.wait()).map_err(message));
+                    again.push(ms);
+                    field = updated?;
+                    let expected = solve(&on_host).map_err(message)?;
+                    if !are_equal(&field, &expected).map_err(|trouble| trouble.to_string())? {
+                        report.fail(format!("{}: an update differs on {name}", scene.name));
+                    }
+                    let after = expected.distances().map_err(message)?.wait().map_err(message)?;
+                    let changed = before.iter().zip(&after).filter(|(one, other)| one != other).count();
+                    reports[is_open] = (changed, field.stats().rounds, fresh_rounds);
+                }
+            }
+            for (([again, afresh], (changed, rounds, fresh_rounds)), kind) in
+                samples.iter().zip(reports).zip(["blocked", "freed"])
+            {
+                table.row([
+                    name.into(),
+                    scene.name.as_str().into(),
+                    format!("{length} cells {kind}").into(),
+                    Cell::Share(changed as f64 / (side * side) as f64, 3),
+                    (rounds as usize).into(),
+                    (fresh_rounds as usize).into(),
+                    Cell::Number(again.median(), 2),
+                    Cell::Number(afresh.median(), 2),
+                    Cell::Number(afresh.ratio(again), 2),
+                ]);
+            }
+        }
+    }
+    table.note("share: of the distances that change; rounds: that lower distances, besides those that invalidate; ratio: how many times as long as the update a fresh solve takes");
+    report.table(table);
+    Ok(())
 }
 
 /// Adds the rows of agents.

@@ -40,6 +40,8 @@ const FIRST_ROUNDS: u32 = 12;
 const TILES_PER_CHANGE: usize = 8;
 /// Changes of a grid of few tiles.
 const FEW_CHANGES: usize = 8;
+/// Goals for each goal that is one no longer: the cells nearest to it lose their distances, of fewer goals too large a part.
+const GOALS_PER_REMOVED: usize = 8;
 
 /// What happened to a cell: see `shaders/flow/field/seed_changes.wgsl`.
 const EDITED: u32 = 0;
@@ -121,6 +123,9 @@ fn changes(old: &Grid, grid: &Grid, field: &Field, goals: &Goals, limit: usize) 
     let old_goals = Goals::new(old, &field.shared.request.goals).ok()?;
     let edited = changed_cells(old, grid, limit)?;
     let (removed, added) = (old_goals.without(goals), goals.without(&old_goals));
+    if removed.len() * GOALS_PER_REMOVED > old_goals.cells.len() {
+        return None;
+    }
     let mut changes = Vec::with_capacity(edited.len() + removed.len() + added.len());
     for (cells, what) in [(edited, EDITED), (removed, GOAL_REMOVED), (added, GOAL_ADDED)] {
         changes.extend(cells.into_iter().map(|cell| [cell, what]));
