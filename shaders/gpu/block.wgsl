@@ -1,4 +1,4 @@
-// Sums and prefix sums over the 2,048 values that one workgroup works on: 128 invocations, each with 16 neighbours.
+// Sums and prefix sums over the values that one workgroup works on at a time: 16 neighbours an invocation.
 // (Fewer invocations need fewer barriers a value, which on a software driver are most of the cost.)
 //
 // Hierarchical reduce and scan after Blelloch ("Prefix Sums and Their Applications", 1990) and Hillis & Steele (1986)
@@ -14,6 +14,10 @@ struct ScanParams {
     value_count: u32,
     // Blocks that hold them.
     block_count: u32,
+    // Where in `total` the sum of all pieces before this one stands; 0 for the first piece.
+    carry_at: u32,
+    // Where in `total` the sum up to the end of this piece goes.
+    total_at: u32,
 }
 
 // 64-bit sum of two numbers, each as its low and high word.

@@ -1,8 +1,11 @@
-// Replaces each value by the sum of all values before it.
+// Replaces each value by the sum of all values before it, and writes the sum of all.
 //
-// One group a block. Reads `partials` (what stands before each block), reads and writes `values`.
+// One group a block. Each sums what stands before its block: the earlier pieces, and the blocks before it in `partials`.
+// So no dispatch is needed to scan those sums. Reads `partials`, reads and writes `values` and `total`.
 //
 // No twin: only the GPU scans in blocks; tests compare with a plain loop (`scan_on_host` in src/gpu/tests.rs).
+
+var<workgroup> sums: array<vec2<u32>, WORKGROUP_SIZE>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -14,6 +17,22 @@ fn main(
     if (block >= params.block_count) {
         return;
     }
+    var before = vec2<u32>(0u, 0u);
+    for (var at = local; at < block; at += WORKGROUP_SIZE) {
+        before = add_wide(before, partials[at]);
+    }
+    sums[local] = before;
+    for (var half = WORKGROUP_SIZE / 2u; half > 0u; half /= 2u) {
+        workgroupBarrier();
+        if (local < half) {
+            sums[local] = add_wide(sums[local], sums[local + half]);
+        }
+    }
+    workgroupBarrier();
+    before = add_wide(carried(), sums[0]);
+    if (local == 0u && block == params.block_count - 1u) {
+        hand_on(add_wide(before, partials[block]));
+    }
     let first = block * BLOCK_SIZE + local * VALUES_PER_INVOCATION;
     var sum = 0u;
     for (var i = 0u; i < VALUES_PER_INVOCATION; i += 1u) {
@@ -21,7 +40,7 @@ fn main(
             sum += values[first + i];
         }
     }
-    var prefix = partials[block].x + block_prefix(local, sum);
+    var prefix = before.x + block_prefix(local, sum);
     for (var i = 0u; i < VALUES_PER_INVOCATION; i += 1u) {
         if (first + i < params.value_count) {
             let own = values[first + i];

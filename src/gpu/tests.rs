@@ -166,7 +166,9 @@ fn scan_on_host(values: &[u32]) -> (Vec<u32>, u64) {
 fn scan_equals_the_host() {
     let Some(engine) = testing::gpu() else { return };
     let context = context(&engine);
-    for count in [0, 1, 2, 127, 128, 129, 2047, 2048, 2049, 100_000, 2048 * 2048 + 1] {
+    // One dispatch up to 32,768 values, and several pieces past 2,048 blocks.
+    for count in [0, 1, 2, 255, 256, 257, 4095, 4096, 4097, 32_767, 32_768, 32_769, 100_000, 2048 * 2048 + 1]
+    {
         let values = noise(count, 1000);
         assert!(scanned(&context, &values).unwrap() == scan_on_host(&values), "{count} values");
     }
@@ -179,10 +181,19 @@ fn scan_equals_the_host() {
 #[test]
 fn scan_counts_past_32_bits() {
     let Some(engine) = testing::gpu() else { return };
-    let values = vec![u32::MAX; 10_000];
-    let (prefix, sum) = scanned(&context(&engine), &values).unwrap();
-    assert_eq!(sum, u64::from(u32::MAX) * 10_000);
-    assert_eq!(prefix, scan_on_host(&values).0);
+    let check = |engine: &Engine, count: usize| {
+        let values = vec![u32::MAX; count];
+        let (prefix, sum) = scanned(&context(engine), &values).unwrap();
+        assert_eq!(sum, u64::from(u32::MAX) * count as u64, "{count} values");
+        assert_eq!(prefix, scan_on_host(&values).0, "{count} values");
+    };
+    // One group, and many.
+    check(&engine, 10_000);
+    check(&engine, 100_000);
+    // Pieces that hand the sum on.
+    let engine = engine.with_binding_limit(16 << 10);
+    check(&engine, 4096);
+    check(&engine, 10_000);
 }
 
 #[test]
