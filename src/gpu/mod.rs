@@ -85,7 +85,6 @@ pub(crate) mod layout;
 pub(crate) mod tests;
 
 pub(crate) use scan::scan;
-pub(crate) use sort::sort;
 
 /// Flat indices for kernels of any size.
 pub(crate) const DISPATCH_WGSL: &str = include_str!("../../shaders/shared/dispatch.wgsl");

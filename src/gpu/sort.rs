@@ -1,13 +1,16 @@
-//! A stable radix sort of keys with values, of any length: count each block's digits, scan, place each block.
+//! Stable sorts of keys with values. No group waits for another, and the answer is the same on every adapter.
 //!
-//! Eight bits a pass, from the least (LSD), five dispatches each. Blocks are sorted in workgroup memory before they
-//! are written, so that writes go to runs of neighbouring places. No group waits for another, and the answer is the
-//! same on every adapter.
+//! A short list is sorted in runs of 1,024 keys, each by one group in workgroup memory, by the kernel that makes the keys
+//! ([`SORT_RUN_WGSL`]). One more dispatch merges them ([`merge_runs`]): each key looks for its place in all other runs. That
+//! takes as many steps a key as there are runs, so a long list has a radix sort of its own ([`sort`]): count each block's
+//! digits, scan, place each block. Eight bits a pass, from the least (LSD), three or four dispatches each. Blocks are sorted in
+//! workgroup memory before they are written, so that writes go to runs of neighbouring places.
 
 use bytemuck::{Pod, Zeroable};
 
 use crate::error::{Error, Result};
 use crate::gpu::buffer::{Buffer, chunk_len, chunks};
+use crate::gpu::context::Context;
 use crate::gpu::frame::Frame;
 use crate::gpu::kernel::{Kernel, only, read, read_write, uniform};
 use crate::gpu::{DISPATCH_WGSL, scan};
@@ -24,8 +27,30 @@ const STEPS: u64 = 16;
 
 const SORT_BLOCK: &str = include_str!("../../shaders/gpu/sort_block.wgsl");
 
+/// Invocations of a kernel that sorts runs.
+pub(crate) const RUN_INVOCATIONS: u32 = 256;
+/// Keys of a run: `RUN_LEN` in `shaders/gpu/sort_run.wgsl`.
+pub(crate) const RUN_LEN: usize = RUN_INVOCATIONS as usize * 4;
+/// Most runs that one dispatch merges.
+const WAYS: usize = 32;
+/// Sorts the keys of a workgroup of [`RUN_INVOCATIONS`]: `sort_run`.
+pub(crate) const SORT_RUN_WGSL: &str = include_str!("../../shaders/gpu/sort_run.wgsl");
+
 /// The kernels of a sort, scans apart.
-pub(crate) static KERNELS: &[&Kernel] = &[&SORT_COUNT, &SORT_PLACE];
+pub(crate) static KERNELS: &[&Kernel] = &[&SORT_MERGE, &SORT_COUNT, &SORT_PLACE];
+
+pub(crate) static SORT_MERGE: Kernel = Kernel {
+    label: "hullfield.gpu.sort_merge",
+    sources: only(&[DISPATCH_WGSL, include_str!("../../shaders/gpu/sort_merge.wgsl")]),
+    workgroup_size: WORKGROUP_SIZE,
+    bindings: only(&[
+        uniform("params", "MergeParams"),
+        read("keys", "array<u32>"),
+        read("values", "array<u32>"),
+        read_write("sorted_keys", "array<u32>"),
+        read_write("sorted_values", "array<u32>"),
+    ]),
+};
 
 static SORT_COUNT: Kernel = Kernel {
     label: "hullfield.gpu.sort_count",
@@ -71,11 +96,65 @@ struct SortParams {
     padding: u32,
 }
 
+/// As in `shaders/gpu/sort_merge.wgsl`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+struct MergeParams {
+    key_count: u32,
+    begin: u32,
+    end: u32,
+    run_len: u32,
+    ways: u32,
+    padding_0: u32,
+    padding_1: u32,
+    padding_2: u32,
+}
+
 /// Keys and their values.
 #[derive(Debug, Clone)]
 pub(crate) struct Keyed {
     pub(crate) keys: Buffer<u32>,
     pub(crate) values: Buffer<u32>,
+}
+
+/// Whether a list is short enough for [`merge_runs`].
+pub(crate) fn is_short(context: &Context, count: usize) -> bool {
+    count <= (WAYS * RUN_LEN).min(chunk_len::<u32>(context))
+}
+
+/// Merges the sorted runs of [`RUN_LEN`] keys that `list` consists of; the last may be shorter. Equal keys keep their order. The list is
+/// [short](is_short). `spare`, of the same length, is written; the one with the sorted keys is returned.
+///
+/// # Errors
+/// Those of [`Frame::dispatch`].
+pub(crate) fn merge_runs(frame: &mut Frame, list: Keyed, spare: Keyed) -> Result<Keyed> {
+    let context = frame.context().clone();
+    let count = list.keys.len();
+    let runs = count.div_ceil(RUN_LEN);
+    if runs < 2 {
+        // A longer list later needs the kernel.
+        frame.pipeline(&SORT_MERGE)?;
+        return Ok(list);
+    }
+    let ways = runs.next_multiple_of(4);
+    // A binary search in each run.
+    let steps = ways as u64 * u64::from(RUN_LEN.ilog2() + 1);
+    for piece in context.pieces(count as u64, steps, SORT_MERGE.workgroup_size.into()) {
+        let params = frame.uniform(&MergeParams {
+            key_count: count as u32,
+            begin: piece.start as u32,
+            end: piece.end as u32,
+            run_len: RUN_LEN as u32,
+            ways: ways as u32,
+            padding_0: 0,
+            padding_1: 0,
+            padding_2: 0,
+        })?;
+        let Keyed { keys, values } = &list;
+        let bound = [params, keys.bind(), values.bind(), spare.keys.bind(), spare.values.bind()];
+        frame.dispatch(&SORT_MERGE, &bound, SORT_MERGE.groups(piece.end - piece.start))?;
+    }
+    Ok(spare)
 }
 
 /// Sorts `list` by the low `key_bits` bits of its keys; equal keys keep their order. The bits above must be zero. Both `list` and
@@ -139,7 +218,6 @@ pub(crate) fn sort(frame: &mut Frame, list: Keyed, spare: Keyed, key_bits: u32) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::context::Context;
     use crate::gpu::layout::{compare, host_struct};
     use crate::gpu::submit::Next;
     use crate::testing;
@@ -153,8 +231,59 @@ mod tests {
         (0..count).map(|_| next()).collect()
     }
 
-    /// The list of keys, each with its place, sorted on the device.
+    /// Sorts runs of a list in place.
+    static RUNS: Kernel = Kernel {
+        label: "hullfield.test.sort_runs",
+        sources: only(&[
+            DISPATCH_WGSL,
+            SORT_RUN_WGSL,
+            "@compute @workgroup_size(WORKGROUP_SIZE)
+            fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+                    @builtin(local_invocation_index) local: u32) {
+                let begin = flat_group(group, groups) * RUN_LEN;
+                if (begin >= params.x) { return; }
+                var own = Own(vec4<u32>(0xffffffffu), vec4<u32>(0u));
+                for (var k = 0u; k < KEYS_PER_INVOCATION; k += 1u) {
+                    let at = begin + local * KEYS_PER_INVOCATION + k;
+                    if (at < params.x) { own.keys[k] = keys[at]; own.values[k] = values[at]; }
+                }
+                sort_run(local, own);
+                for (var at = local; at < RUN_LEN && begin + at < params.x; at += WORKGROUP_SIZE) {
+                    keys[begin + at] = run_keys[at];
+                    values[begin + at] = run_values[at];
+                }
+            }",
+        ]),
+        workgroup_size: RUN_INVOCATIONS,
+        bindings: only(&[
+            uniform("params", "vec4<u32>"),
+            read_write("keys", "array<u32>"),
+            read_write("values", "array<u32>"),
+        ]),
+    };
+
+    fn merge_sort(frame: &mut Frame, list: Keyed, spare: Keyed) -> Result<Keyed> {
+        let count = list.keys.len();
+        let bound = [frame.uniform(&[count as u32, 0, 0, 0])?, list.keys.bind(), list.values.bind()];
+        frame.dispatch(&RUNS, &bound, count.div_ceil(RUN_LEN) as u64)?;
+        merge_runs(frame, list, spare)
+    }
+
+    /// The list of keys, each with its place, sorted on the device by the radix sort.
     fn sorted(context: &Context, keys: &[u32], key_bits: u32) -> Result<Vec<(u32, u32)>> {
+        sorted_by(context, keys, |frame, list, spare| sort(frame, list, spare, key_bits))
+    }
+
+    /// The same by sorted runs, which are merged.
+    fn merged(context: &Context, keys: &[u32]) -> Result<Vec<(u32, u32)>> {
+        sorted_by(context, keys, merge_sort)
+    }
+
+    fn sorted_by(
+        context: &Context,
+        keys: &[u32],
+        sort: impl Fn(&mut Frame, Keyed, Keyed) -> Result<Keyed>,
+    ) -> Result<Vec<(u32, u32)>> {
         let mut frame = Frame::new(context, "hullfield.test.sort")?;
         let count = keys.len();
         let keyed = |[keys, values]: [&'static str; 2]| {
@@ -167,7 +296,7 @@ mod tests {
         let spare = keyed(["hullfield.test.keys", "hullfield.test.values"])?;
         frame.upload(&list.keys, 0, keys)?;
         frame.upload(&list.values, 0, &(0..count as u32).collect::<Vec<_>>())?;
-        let list = sort(&mut frame, list, spare, key_bits)?;
+        let list = sort(&mut frame, list, spare)?;
         let (keys, values) = (frame.read(&list.keys, 0..count)?, frame.read(&list.values, 0..count)?);
         let answer = frame.submit(move |results| {
             let (keys, values) = (results.get(&keys)?, results.get(&values)?);
@@ -194,9 +323,20 @@ mod tests {
             slot_end,
             padding
         });
-        for kernel in KERNELS {
+        for kernel in [&SORT_COUNT, &SORT_PLACE] {
             compare(&kernel.wgsl(), "SortParams", &params).unwrap();
         }
+        let params = host_struct!(MergeParams {
+            key_count,
+            begin,
+            end,
+            run_len,
+            ways,
+            padding_0,
+            padding_1,
+            padding_2
+        });
+        compare(&SORT_MERGE.wgsl(), "MergeParams", &params).unwrap();
     }
 
     #[test]
@@ -217,6 +357,32 @@ mod tests {
         let mut wrong = on_host(&keys);
         wrong.swap(0, 1);
         assert!(sorted(context, &keys, 8).unwrap() != wrong);
+    }
+
+    #[test]
+    fn merged_runs_equal_the_hosts_stable_sort() {
+        let Some(engine) = testing::gpu() else { return };
+        let context = engine.context().unwrap();
+        for count in [0, 1, 2, 3, 4, 5, 1023, 1024, 1025, 2048, 4096, 4097, 5000, 20_000, WAYS * RUN_LEN] {
+            for mask in [0, 1, 0xff, 0x00f0_0f00, 0x3fff_ffff, u32::MAX] {
+                let keys = noise(count, mask);
+                assert!(is_short(context, count));
+                assert!(merged(context, &keys).unwrap() == on_host(&keys), "{count} keys, mask {mask:x}");
+            }
+        }
+        assert!(!is_short(context, WAYS * RUN_LEN + 1));
+        let rising: Vec<u32> = (0..20_000).map(|i| i * 7).collect();
+        let falling: Vec<u32> = rising.iter().rev().copied().collect();
+        for keys in [rising, falling, vec![u32::MAX; 3000]] {
+            assert!(merged(context, &keys).unwrap() == on_host(&keys));
+        }
+        // Control: an unstable order of equal keys is found.
+        let keys = noise(5000, 3);
+        let mut wrong = on_host(&keys);
+        wrong.swap(0, 1);
+        assert!(merged(context, &keys).unwrap() != wrong);
+        // A list is short only if one binding holds it.
+        assert!(!is_short(engine.with_binding_limit(16 << 10).context().unwrap(), 4097));
     }
 
     #[test]

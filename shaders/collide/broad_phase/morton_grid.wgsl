@@ -1,4 +1,4 @@
-// The grid that orders the bodies: morton_frame.wgsl writes it, morton_keys.wgsl reads it.
+// The grid that orders the bodies: morton_fit.wgsl fits it to them, and their keys are made from it.
 // No twin: the CPU's `Grid` is in src/collide/bvh/morton.rs, the parameters' struct in
 // src/collide/broad_phase/kernels.rs.
 

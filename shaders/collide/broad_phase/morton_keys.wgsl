@@ -1,4 +1,4 @@
-// The Morton key of each body: its cell in the grid's order (Morton 1966, with axes cut in the grid's own order).
+// The Morton key of each body, for a list too long for morton_runs.wgsl.
 //
 // Bindings: params, boxes, grid, keys, values.
 //
@@ -14,15 +14,6 @@ fn main(
     if index >= params.end {
         return;
     }
-    let limit = vec3f((vec3u(1u) << grid.cuts) - vec3u(1u));
-    let cell = vec3u(clamp((middle(boxes[index]) - grid.begin) * grid.scale, vec3f(0.0), limit));
-    var left = grid.cuts;
-    var key = 0u;
-    for (var bit = 0u; bit < KEY_BITS; bit += 1u) {
-        let axis = (grid.axes[bit / 16u] >> (2u * (bit % 16u))) & 3u;
-        left[axis] -= 1u;
-        key = (key << 1u) | ((cell[axis] >> left[axis]) & 1u);
-    }
-    keys[index] = key;
+    keys[index] = key_of(boxes[index]);
     values[index] = index;
 }

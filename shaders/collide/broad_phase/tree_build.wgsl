@@ -1,5 +1,5 @@
-// Builds four levels of the tree: one workgroup reduces WORKGROUP_SIZE = WIDTH⁴ nodes of one level (or bodies in
-// Morton order) to the node four levels above.
+// Builds five levels of the tree: one workgroup reduces WIDTH⁵ nodes of one level (or bodies in Morton order), WIDTH an
+// invocation, to the node five levels above.
 //
 // Bindings: params, boxes, order, nodes.
 //
@@ -33,26 +33,37 @@ fn gather(index: u32) -> Node {
     return Node(lower, body, upper, box.group);
 }
 
+fn joined(a: Node, b: Node) -> Node {
+    return Node(min(a.min, b.min), max(a.last, b.last), max(a.max, b.max), a.groups | b.groups);
+}
+
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
     @builtin(workgroup_id) group: vec3u,
     @builtin(num_workgroups) groups: vec3u,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let nothing = Node(vec3f(PLANE), 0u, vec3f(-PLANE), 0u);
     let block = params.first + flat_group(group, groups);
     var index = block * WORKGROUP_SIZE + local;
-    var node = nothing;
-    if index < level_begin(1u) - level_begin(0u) {
-        if params.gathers != 0u {
-            node = gather(index);
-            nodes[index] = node;
-        } else {
-            node = nodes[level_begin(0u) + index];
+    var node = Node(vec3f(PLANE), 0u, vec3f(-PLANE), 0u);
+    for (var k = 0u; k < WIDTH; k += 1u) {
+        let below = index * WIDTH + k;
+        if below < level_begin(1u) - level_begin(0u) {
+            var child: Node;
+            if params.gathers != 0u {
+                child = gather(below);
+                nodes[below] = child;
+            } else {
+                child = nodes[level_begin(0u) + below];
+            }
+            node = joined(node, child);
         }
     }
+    if params.level_count > 0u && index < level_begin(2u) - level_begin(1u) {
+        nodes[level_begin(1u) + index] = node;
+    }
     var wide = WORKGROUP_SIZE;
-    for (var level = 1u; level <= params.level_count; level += 1u) {
+    for (var level = 2u; level <= params.level_count; level += 1u) {
         workgroupBarrier();
         if local < wide {
             children[local] = node;
@@ -62,11 +73,7 @@ fn main(
         if local < wide {
             node = children[WIDTH * local];
             for (var k = 1u; k < WIDTH; k += 1u) {
-                let child = children[WIDTH * local + k];
-                node.min = min(node.min, child.min);
-                node.max = max(node.max, child.max);
-                node.last = max(node.last, child.last);
-                node.groups |= child.groups;
+                node = joined(node, children[WIDTH * local + k]);
             }
             index = block * wide + local;
             if index < level_begin(level + 1u) - level_begin(level) {

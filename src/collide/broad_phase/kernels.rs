@@ -3,6 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use crate::gpu::kernel::{Kernel, only, read, read_write, uniform};
+use crate::gpu::sort::{RUN_INVOCATIONS, SORT_RUN_WGSL};
 use crate::gpu::{BLOCK_PREFIX_WGSL, DISPATCH_WGSL};
 
 const PLACE: &str = include_str!("../../../shaders/collide/broad_phase/tiled_place.wgsl");
@@ -16,6 +17,8 @@ pub(crate) const ROUNDING: &str = include_str!("../../../shaders/collide/bvh/rou
 pub(crate) const AABB: &str = include_str!("../../../shaders/collide/bvh/aabb.wgsl");
 pub(crate) const BOUNDS_CORE: &str = include_str!("../../../shaders/collide/scene/bounds_core.wgsl");
 const GRID: &str = include_str!("../../../shaders/collide/broad_phase/morton_grid.wgsl");
+const FIT: &str = include_str!("../../../shaders/collide/broad_phase/morton_fit.wgsl");
+const KEY: &str = include_str!("../../../shaders/collide/broad_phase/morton_key.wgsl");
 const NODE: &str = include_str!("../../../shaders/collide/broad_phase/tree_node.wgsl");
 const TREE_PARAMS: &str = include_str!("../../../shaders/collide/broad_phase/tree_params.wgsl");
 const WALK: &str = include_str!("../../../shaders/collide/broad_phase/tree_walk.wgsl");
@@ -82,9 +85,10 @@ pub(crate) static MORTON_FRAME: Kernel = Kernel {
         ROUNDING,
         AABB,
         GRID,
+        FIT,
         include_str!("../../../shaders/collide/broad_phase/morton_frame.wgsl"),
     ]),
-    workgroup_size: 256,
+    workgroup_size: 128,
     bindings: only(&[
         uniform("params", "MortonParams"),
         read("boxes", "array<Aabb>"),
@@ -99,6 +103,7 @@ pub(crate) static MORTON_KEYS: Kernel = Kernel {
         ROUNDING,
         AABB,
         GRID,
+        KEY,
         include_str!("../../../shaders/collide/broad_phase/morton_keys.wgsl"),
     ]),
     workgroup_size: 128,
@@ -106,6 +111,27 @@ pub(crate) static MORTON_KEYS: Kernel = Kernel {
         uniform("params", "MortonParams"),
         read("boxes", "array<Aabb>"),
         read("grid", "Grid"),
+        read_write("keys", "array<u32>"),
+        read_write("values", "array<u32>"),
+    ]),
+};
+
+pub(crate) static MORTON_RUNS: Kernel = Kernel {
+    label: "hullfield.collide.morton_runs",
+    sources: only(&[
+        DISPATCH_WGSL,
+        ROUNDING,
+        AABB,
+        GRID,
+        FIT,
+        KEY,
+        SORT_RUN_WGSL,
+        include_str!("../../../shaders/collide/broad_phase/morton_runs.wgsl"),
+    ]),
+    workgroup_size: RUN_INVOCATIONS,
+    bindings: only(&[
+        uniform("params", "MortonParams"),
+        read("boxes", "array<Aabb>"),
         read_write("keys", "array<u32>"),
         read_write("values", "array<u32>"),
     ]),
@@ -237,6 +263,7 @@ pub(crate) static KERNELS: &[&Kernel] = &[
     &TILED_WRITE,
     &MORTON_FRAME,
     &MORTON_KEYS,
+    &MORTON_RUNS,
     &TREE_BUILD,
     &TREE_COUNT,
     &TREE_WRITE,
@@ -252,7 +279,7 @@ pub(crate) const ROW_LIMIT: usize = 512;
 /// Bits of a key: `KEY_BITS` in `shaders/collide/broad_phase/morton_grid.wgsl`.
 pub(crate) const KEY_BITS: u32 = 30;
 /// Levels of the tree that one dispatch builds.
-pub(crate) const BUILD_LEVELS: usize = 4;
+pub(crate) const BUILD_LEVELS: usize = 5;
 
 /// As in `shaders/collide/scene/bounds_params.wgsl`.
 #[repr(C)]
@@ -344,6 +371,7 @@ mod tests {
     use crate::collide::bvh::{aabb, rounding};
     use crate::collide::narrow_phase::kernels::tests::{constant, same_layout};
     use crate::collide::scene::bounds;
+    use crate::gpu::sort::RUN_LEN;
 
     #[test]
     fn structs_have_the_same_layout_in_both_languages() {
@@ -369,7 +397,9 @@ mod tests {
                 padding_2
             }
         );
-        same_layout!(MORTON_KEYS, MortonParams { count, begin, end, zero });
+        for kernel in [&MORTON_FRAME, &MORTON_KEYS, &MORTON_RUNS] {
+            same_layout!(kernel, MortonParams { count, begin, end, zero });
+        }
         same_layout!(TREE_BUILD, BuildParams { levels, gathers, first, level_count, zero });
         for kernel in [&TREE_COUNT, &HEAVY_COUNT] {
             same_layout!(
@@ -418,6 +448,10 @@ mod tests {
         assert_eq!(constant(&TREE_COUNT, "ROW_LIMIT"), ROW_LIMIT as f64);
         assert_eq!(constant(&MORTON_KEYS, "KEY_BITS"), f64::from(KEY_BITS));
         let per_group = WIDTH.pow(BUILD_LEVELS as u32);
-        assert_eq!(TREE_BUILD.workgroup_size as usize, per_group);
+        assert_eq!(TREE_BUILD.workgroup_size as usize * WIDTH, per_group);
+        assert_eq!(constant(&MORTON_RUNS, "RUN_LEN"), RUN_LEN as f64);
+        for kernel in [&MORTON_FRAME, &MORTON_RUNS] {
+            assert!(f64::from(kernel.workgroup_size) >= constant(kernel, "SAMPLE"), "{}", kernel.label);
+        }
     }
 }

@@ -17,8 +17,8 @@ use crate::collide::broad_phase::cpu::check_total;
 use crate::collide::broad_phase::kernels::BoundsParams;
 use crate::collide::broad_phase::kernels::{
     BOUNDS, BUILD_LEVELS, BuildParams, GRID_WORDS, HEAVY_COUNT, HEAVY_SUM, HEAVY_WRITE, KEY_BITS, Levels,
-    MORTON_FRAME, MORTON_KEYS, MortonParams, ROW_LIMIT, TILED_COUNT, TILED_WRITE, TREE_BUILD, TREE_COUNT,
-    TREE_WRITE, TileParams, TreeParams, WIDTH,
+    MORTON_FRAME, MORTON_KEYS, MORTON_RUNS, MortonParams, ROW_LIMIT, TILED_COUNT, TILED_WRITE, TREE_BUILD,
+    TREE_COUNT, TREE_WRITE, TileParams, TreeParams, WIDTH,
 };
 use crate::collide::bvh::aabb::Aabb;
 use crate::collide::hull::record::HullRecord;
@@ -33,13 +33,15 @@ use crate::gpu::frame::Frame;
 use crate::gpu::kernel::Kernel;
 use crate::gpu::pool::BoundRange;
 use crate::gpu::readback::{Read, Results};
-use crate::gpu::sort::Keyed;
-use crate::gpu::{scan, sort};
+use crate::gpu::scan;
+use crate::gpu::sort::{self, Keyed, RUN_LEN};
 
 /// Up to so many bodies all pairs are tested, in tiles.
 const TILE_LIMIT: usize = 2048;
 /// Most nodes of the topmost level.
-const TOP_LIMIT: usize = 8;
+const TOP_LIMIT: usize = 16;
+/// Estimated steps for a body's key and its place in a sorted run.
+const RUN_STEPS: u64 = 100;
 /// Estimated nodes that a row's walk visits.
 const WALK_STEPS: u64 = 150;
 /// First capacity for heavy rows.
@@ -131,27 +133,41 @@ fn build_tree(frame: &mut Frame, boxes: &Buffer<Aabb>, count: usize, nodes: &Buf
         })
     };
     let (list, spare) = (keyed()?, keyed()?);
-    let grid: Buffer<u32> = Buffer::new(&context, "hullfield.collide.grid", GRID_WORDS)?;
     let params = |piece: Range<u64>| MortonParams {
         count: count as u32,
         begin: piece.start as u32,
         end: piece.end as u32,
         zero: 0,
     };
-    let bound = [frame.uniform(&params(0..0))?, boxes.bind(), grid.bind()];
-    frame.dispatch(&MORTON_FRAME, &bound, 1)?;
-    for piece in context.pieces(count as u64, BODY_STEPS, MORTON_KEYS.workgroup_size.into()) {
-        let groups = MORTON_KEYS.groups(piece.end - piece.start);
-        let bound =
-            [frame.uniform(&params(piece))?, boxes.bind(), grid.bind(), list.keys.bind(), list.values.bind()];
-        frame.dispatch(&MORTON_KEYS, &bound, groups)?;
-    }
-    let order = sort(frame, list, spare, KEY_BITS)?.values;
+    let order = if sort::is_short(&context, count) {
+        for piece in context.pieces(count as u64, RUN_STEPS, RUN_LEN as u64) {
+            let groups = (piece.end - piece.start).div_ceil(RUN_LEN as u64);
+            let bound = [frame.uniform(&params(piece))?, boxes.bind(), list.keys.bind(), list.values.bind()];
+            frame.dispatch(&MORTON_RUNS, &bound, groups)?;
+        }
+        sort::merge_runs(frame, list, spare)?
+    } else {
+        // A smaller crowd later needs these kernels. Built now, they cost that frame no time.
+        frame.pipeline(&MORTON_RUNS)?;
+        frame.pipeline(&sort::SORT_MERGE)?;
+        let grid: Buffer<u32> = Buffer::new(&context, "hullfield.collide.grid", GRID_WORDS)?;
+        let bound = [frame.uniform(&params(0..0))?, boxes.bind(), grid.bind()];
+        frame.dispatch(&MORTON_FRAME, &bound, 1)?;
+        for piece in context.pieces(count as u64, BODY_STEPS, MORTON_KEYS.workgroup_size.into()) {
+            let groups = MORTON_KEYS.groups(piece.end - piece.start);
+            let params = frame.uniform(&params(piece))?;
+            let bound = [params, boxes.bind(), grid.bind(), list.keys.bind(), list.values.bind()];
+            frame.dispatch(&MORTON_KEYS, &bound, groups)?;
+        }
+        sort::sort(frame, list, spare, KEY_BITS)?
+    };
+    let order = order.values;
     let (levels, top, _) = levels_of(0, count);
     let level = |level: usize| levels[level / 4][level % 4];
     for lowest in (0..top.max(1)).step_by(BUILD_LEVELS) {
-        let group_count = u64::from((level(lowest + 1) - level(lowest)).div_ceil(TREE_BUILD.workgroup_size));
-        for piece in context.pieces(group_count, u64::from(TREE_BUILD.workgroup_size), 1) {
+        let per_group = TREE_BUILD.workgroup_size * WIDTH as u32;
+        let group_count = u64::from((level(lowest + 1) - level(lowest)).div_ceil(per_group));
+        for piece in context.pieces(group_count, per_group.into(), 1) {
             let mut here = [[0; 4]; 2];
             for k in 0..8.min(20 - lowest) {
                 here[k / 4][k % 4] = level(lowest + k);
