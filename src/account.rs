@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What the engine has created so far. A query that needs no more memory than earlier ones only adds to `submissions`.
+/// What the engine has created and submitted so far. A query that needs no more memory than earlier ones creates nothing: it only adds
+/// to `submissions`, `dispatches` and `copies`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[non_exhaustive]
@@ -17,6 +18,10 @@ pub struct Counters {
     pub pipelines_built: u64,
     /// Submissions to the device's queue since the engine started.
     pub submissions: u64,
+    /// Dispatches of kernels encoded since the engine started.
+    pub dispatches: u64,
+    /// Copies and clears of device buffers encoded since the engine started, without uploads and readbacks.
+    pub copies: u64,
 }
 
 /// The result of building pipelines before they are needed: see [`Arena::prepare`](crate::collide::Arena::prepare) and
@@ -43,6 +48,8 @@ pub(crate) struct Account {
     pub(crate) staging_created: AtomicU64,
     pub(crate) pipelines_built: AtomicU64,
     pub(crate) submissions: AtomicU64,
+    pub(crate) dispatches: AtomicU64,
+    pub(crate) copies: AtomicU64,
 }
 
 impl Account {
@@ -56,6 +63,8 @@ impl Account {
             staging_created: AtomicU64::new(0),
             pipelines_built: AtomicU64::new(0),
             submissions: AtomicU64::new(0),
+            dispatches: AtomicU64::new(0),
+            copies: AtomicU64::new(0),
         }
     }
 
@@ -66,6 +75,8 @@ impl Account {
             staging_created: self.staging_created.load(Ordering::Relaxed),
             pipelines_built: self.pipelines_built.load(Ordering::Relaxed),
             submissions: self.submissions.load(Ordering::Relaxed),
+            dispatches: self.dispatches.load(Ordering::Relaxed),
+            copies: self.copies.load(Ordering::Relaxed),
         }
     }
 

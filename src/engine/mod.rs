@@ -212,6 +212,17 @@ impl Engine {
         self
     }
 
+    /// For tests and benches: from now on one dispatch takes as much work as on a discrete GPU, whatever the adapter. So dispatches
+    /// can be counted where there is none. It changes nothing on the CPU engine.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_discrete_steps(self) -> Self {
+        if let Some(context) = &self.shared.context {
+            context.set_discrete_steps();
+        }
+        self
+    }
+
     /// What it computes on.
     pub fn backend(&self) -> Backend {
         match self.shared.context {

@@ -68,6 +68,16 @@ pub(crate) fn check_limits(limits: &wgpu::Limits) -> Result<()> {
     }
 }
 
+/// The steps of a dispatch on an adapter of this kind: see [`Device::steps_per_dispatch`].
+fn steps_of(kind: wgpu::DeviceType) -> u64 {
+    match kind {
+        wgpu::DeviceType::DiscreteGpu => 1_000_000_000,
+        wgpu::DeviceType::IntegratedGpu | wgpu::DeviceType::VirtualGpu => 200_000_000,
+        wgpu::DeviceType::Other => 100_000_000,
+        wgpu::DeviceType::Cpu => 10_000_000,
+    }
+}
+
 /// A device and its queue, with the limits that kernels keep to.
 pub(crate) struct Device {
     device: wgpu::Device,
@@ -75,6 +85,7 @@ pub(crate) struct Device {
     limits: wgpu::Limits,
     info: wgpu::AdapterInfo,
     binding_limit: AtomicU64,
+    steps_per_dispatch: AtomicU64,
     account: Arc<Account>,
     faults: Arc<Faults>,
 }
@@ -103,9 +114,11 @@ impl Device {
                 lock(&seen.lost).get_or_insert_with(|| describe_loss(reason, &message));
             });
         }
+        let info = device.adapter_info();
         Ok(Self {
-            info: device.adapter_info(),
             binding_limit: AtomicU64::new(limits.max_storage_buffer_binding_size),
+            steps_per_dispatch: AtomicU64::new(steps_of(info.device_type)),
+            info,
             device,
             queue,
             limits,
@@ -160,12 +173,12 @@ impl Device {
     ///
     /// Drivers reset a device whose dispatch runs for seconds. The figures are guesses on the safe side.
     pub(crate) fn steps_per_dispatch(&self) -> u64 {
-        match self.info.device_type {
-            wgpu::DeviceType::DiscreteGpu => 1_000_000_000,
-            wgpu::DeviceType::IntegratedGpu | wgpu::DeviceType::VirtualGpu => 200_000_000,
-            wgpu::DeviceType::Other => 100_000_000,
-            wgpu::DeviceType::Cpu => 10_000_000,
-        }
+        self.steps_per_dispatch.load(Ordering::Relaxed)
+    }
+
+    /// Sets the steps of a dispatch to those of a discrete GPU, so that a test can count its dispatches on any adapter.
+    pub(crate) fn set_discrete_steps(&self) {
+        self.steps_per_dispatch.store(steps_of(wgpu::DeviceType::DiscreteGpu), Ordering::Relaxed);
     }
 
     /// Cuts `items`, each of `steps_per_item` steps, into ranges, one for each dispatch.

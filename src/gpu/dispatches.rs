@@ -1,6 +1,6 @@
 //! Many dispatches in one pass: kernels are bound once and dispatched many times, over group counts from the host or the device.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering::Relaxed};
 
 use bytemuck::Pod;
 
@@ -96,6 +96,7 @@ impl Frame {
     }
 
     fn dispatch_pass(&mut self, label: &'static str, dispatches: &[Dispatch<'_>]) -> Result<()> {
+        self.context().account().dispatches.fetch_add(dispatches.len() as u64, Relaxed);
         let mut pass = self.begin_pass(label);
         for Dispatch { kernel, uniform, groups } in dispatches {
             pass.set_pipeline(&kernel.pipeline.pipeline);

@@ -1,6 +1,9 @@
 //! One frame: the uploads, kernels and readbacks of one submission.
 
-use std::{ops::Range, sync::Arc};
+use std::{
+    ops::Range,
+    sync::{Arc, atomic::Ordering::Relaxed},
+};
 
 use bytemuck::Pod;
 use web_time::Instant;
@@ -106,7 +109,7 @@ impl Frame {
             staging.unmap(&uploads);
             context.queue().submit([uploads])
         })?;
-        context.account().submissions.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        context.account().submissions.fetch_add(1, Relaxed);
         Ok((made, kept))
     }
 
@@ -209,6 +212,8 @@ impl Frame {
         pass.set_pipeline(&pipeline.pipeline);
         pass.set_bind_group(0, &group, &[]);
         dispatch(&mut pass);
+        drop(pass);
+        self.context.account().dispatches.fetch_add(1, Relaxed);
         Ok(())
     }
 
@@ -254,6 +259,7 @@ impl Frame {
     /// Sets all bytes of a buffer to zero, after the kernels so far.
     pub(crate) fn clear<T: Pod>(&mut self, buffer: &Buffer<T>) {
         self.keep(buffer);
+        self.context.account().copies.fetch_add(1, Relaxed);
         self.work.clear_buffer(buffer.raw(), 0, None);
     }
 
@@ -275,6 +281,7 @@ impl Frame {
         }
         self.keep(from);
         self.keep(to);
+        self.context.account().copies.fetch_add(1, Relaxed);
         let (offset, bytes) = byte_range::<T>(&range);
         let target = (start * size_of::<T>()) as u64;
         self.work.copy_buffer_to_buffer(from.raw(), offset, to.raw(), target, Some(bytes));

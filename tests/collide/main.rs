@@ -13,6 +13,8 @@ mod determinism;
 mod encoded;
 mod engines;
 mod engines_measure;
+#[cfg(feature = "gpu")]
+mod frames;
 mod half_space;
 mod hostile;
 mod hull;

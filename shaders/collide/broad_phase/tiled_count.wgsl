@@ -23,6 +23,10 @@ fn main(
         return;
     }
     let a = place.first_row + local;
+    if a == 0u && place.segment == 0u {
+        // Behind the last row: where its pairs end.
+        counts[params.body_count * params.segment_count] = 0u;
+    }
     let box = boxes[min(a, params.body_count - 1u)];
     var count = 0u;
     for (var first = place.column_begin; first < place.column_end; first += WORKGROUP_SIZE) {

@@ -5,7 +5,8 @@
 // whatever their number.
 //
 // Rows are moving bodies; columns are moving bodies, then statics. Bindings: params, boxes of all bodies, offsets (the
-// scanned counts), pairs of the window.
+// scanned counts), pairs of the window, refine (the list of pairs for EPA, whose second word becomes the number of all
+// pairs).
 //
 // No twin: the CPU finds the same pairs by a tree of eights (src/collide/broad_phase/search.rs).
 
@@ -22,6 +23,9 @@ fn main(
         return;
     }
     let a = place.first_row + local;
+    if a == 0u && place.segment == 0u {
+        refine[1] = offsets[params.body_count * params.segment_count];
+    }
     let box = boxes[min(a, params.body_count - 1u)];
     let slot = min(a, params.body_count - 1u) * params.segment_count + place.segment;
     // Offsets before the window wrap to large numbers and reach 0 where the window begins.

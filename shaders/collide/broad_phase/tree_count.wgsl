@@ -25,6 +25,10 @@ fn main(
     if place >= params.end {
         return;
     }
+    if place == 0u {
+        // Behind the last row: where its pairs end.
+        counts[params.body_count] = 0u;
+    }
     let a = nodes[place].last;
     partners = 0u;
     if !walk_row(a) {

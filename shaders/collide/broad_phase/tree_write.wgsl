@@ -5,7 +5,8 @@
 // behind the window, where there is space for one such row at either end; the part that belongs in the window is then
 // copied. Pairs of heavy rows are incomplete here; heavy_write.wgsl overwrites them.
 //
-// Bindings: params, boxes of all bodies, nodes, planes, offsets (the scanned counts), pairs of the window.
+// Bindings: params, boxes of all bodies, nodes, planes, offsets (the scanned counts), pairs of the window, refine (the list
+// of pairs for EPA, whose second word becomes the number of all pairs).
 //
 // No twin: the CPU finds pairs leaf by leaf and arranges the rows afterwards (`find_all` in
 // src/collide/broad_phase/cpu.rs).
@@ -81,6 +82,9 @@ fn main(
     let place = params.begin + flat_index(group, groups, local);
     if place >= params.end {
         return;
+    }
+    if place == 0u {
+        refine[1] = offsets[params.body_count];
     }
     row = nodes[place].last;
     let begin = offsets[row];

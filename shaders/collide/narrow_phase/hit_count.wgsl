@@ -1,7 +1,8 @@
 // Counts the pairs in each run of RUN that are not separated. One thread per run: the first half of the compaction of
 // verdicts into rows.
 //
-// Bindings: params, refine, verdicts, counts (one per run).
+// Bindings: params, refine, verdicts, offsets (for each run, the rows before it in its workgroup), row_sums (the rows of each
+// workgroup).
 //
 // No twin: only the GPU compacts verdicts; the CPU's threads append rows to lists (src/collide/query/cpu.rs).
 
@@ -11,14 +12,18 @@ fn main(
     @builtin(num_workgroups) groups: vec3u,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let run = flat_index(group, groups, local);
-    if run >= arrayLength(&counts) {
-        return;
-    }
+    let block = flat_group(group, groups);
+    let run = block * WORKGROUP_SIZE + local;
     let end = min(run * RUN + RUN, pair_count());
     var count = 0u;
     for (var index = run * RUN; index < end; index += 1u) {
         count += select(0u, 1u, has_row(verdicts[index]));
     }
-    counts[run] = count;
+    let before = block_prefix(local, count);
+    if run < arrayLength(&offsets) {
+        offsets[run] = before;
+    }
+    if local == WORKGROUP_SIZE - 1u && ROW_SUMS + block < arrayLength(&row_sums) {
+        row_sums[ROW_SUMS + block] = before + count;
+    }
 }

@@ -1,12 +1,15 @@
 // Writes the rows of the pairs that have one, in the order of the pairs. One thread per run of RUN: the second half of
-// the compaction. The exclusive scan of hit_count.wgsl's counts gives the first row of each run. Rows past the end of
-// the buffer are dropped; the host detects that by the total.
+// the compaction, in the workgroups of hit_count.wgsl. Each sums the rows of those before it, so nothing need be scanned in
+// between. The last one writes the number of all rows. Rows past the end of the buffer are dropped; the host detects that by
+// the number.
 //
 // hit_row.wgsl or hit_row_measured.wgsl says what a row is.
 //
-// Bindings: params, refine, verdicts, pairs or spheres, offsets, those of a row.
+// Bindings: params, refine, verdicts, pairs or spheres, offsets, row_sums, those of a row.
 //
 // No twin: only the GPU compacts verdicts; the CPU's threads append rows to lists (src/collide/query/cpu.rs).
+
+var<workgroup> rows_before: atomic<u32>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -14,18 +17,38 @@ fn main(
     @builtin(num_workgroups) groups: vec3u,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let run = flat_index(group, groups, local);
+    let block = flat_group(group, groups);
+    if local == 0u {
+        atomicStore(&rows_before, 0u);
+    }
+    workgroupBarrier();
+    var sum = 0u;
+    for (var at = local; at < block; at += WORKGROUP_SIZE) {
+        sum += row_sums[ROW_SUMS + at];
+    }
+    if sum > 0u {
+        atomicAdd(&rows_before, sum);
+    }
+    workgroupBarrier();
+    let run = block * WORKGROUP_SIZE + local;
     let run_count = arrayLength(&offsets);
     if run >= run_count {
         return;
     }
-    var row = offsets[run];
-    // In the exhaustive search most runs have no row.
-    if run + 1u < run_count {
-        if offsets[run + 1u] == row {
-            return;
-        }
+    let before = atomicLoad(&rows_before);
+    let begin = offsets[run];
+    var past = row_sums[ROW_SUMS + block];
+    if run + 1u == run_count {
+        row_sums[0] = before + past;
+        row_sums[1] = 0u;
+    } else if local + 1u < WORKGROUP_SIZE {
+        past = offsets[run + 1u];
     }
+    // In the exhaustive search most runs have no row.
+    if past == begin {
+        return;
+    }
+    var row = before + begin;
     let capacity = row_capacity();
     let end = min(run * RUN + RUN, pair_count());
     for (var index = run * RUN; index < end; index += 1u) {

@@ -40,6 +40,9 @@ const VERDICT_UNSETTLED: u32 = 3u;
 
 // Verdicts that one thread of the compaction reads.
 const RUN: u32 = 16u;
+// Where in `row_sums` the rows of each workgroup of hit_count.wgsl begin. Before them stands the number of all rows, as a
+// low and a high word.
+const ROW_SUMS: u32 = 2u;
 
 // Pairs of this frame.
 fn pair_count() -> u32 {

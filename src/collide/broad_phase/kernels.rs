@@ -76,6 +76,7 @@ pub(crate) static TILED_WRITE: Kernel = Kernel {
         read("boxes", "array<Aabb>"),
         read("offsets", "array<u32>"),
         read_write("pairs", "array<vec2u>"),
+        read_write("refine", "array<u32>"),
     ]),
 };
 
@@ -196,6 +197,7 @@ pub(crate) static TREE_WRITE: Kernel = Kernel {
         read("planes", "array<u32>"),
         read("offsets", "array<u32>"),
         read_write("pairs", "array<vec2u>"),
+        read_write("refine", "array<u32>"),
     ]),
 };
 

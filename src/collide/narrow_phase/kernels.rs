@@ -3,9 +3,9 @@
 use crate::collide::broad_phase::kernels::{BOUNDS_PARAMS, ROTATION, TYPES};
 use bytemuck::{Pod, Zeroable};
 
-use crate::gpu::DISPATCH_WGSL;
 use crate::gpu::kernel::Binding;
 use crate::gpu::kernel::{Kernel, only, parts, read, read_write, uniform};
+use crate::gpu::{BLOCK_PREFIX_WGSL, DISPATCH_WGSL};
 
 pub(crate) const GJK_CORE: &str = include_str!("../../../shaders/collide/gjk/verdict.wgsl");
 pub(crate) const NARROW: &str = include_str!("../../../shaders/collide/narrow_phase/params.wgsl");
@@ -133,7 +133,7 @@ const fn write(
     Kernel {
         label,
         sources: parts([&[DISPATCH_WGSL, NARROW, REFINE_LIST], pairs.sources, main]),
-        workgroup_size: 256,
+        workgroup_size: COMPACTION_GROUP,
         bindings: parts([VERDICTS, pairs.bindings, rows]),
     }
 }
@@ -165,21 +165,24 @@ pub(crate) static HIT_COUNT: Kernel = Kernel {
         DISPATCH_WGSL,
         NARROW,
         REFINE_LIST,
+        BLOCK_PREFIX_WGSL,
         include_str!("../../../shaders/collide/narrow_phase/hit_count.wgsl"),
     ]),
-    workgroup_size: 256,
+    workgroup_size: COMPACTION_GROUP,
     bindings: only(&[
         uniform("params", "NarrowParams"),
         read("refine", "RefineList"),
         read("verdicts", "array<u32>"),
-        read_write("counts", "array<u32>"),
+        read_write("offsets", "array<u32>"),
+        read_write("row_sums", "array<u32>"),
     ]),
 };
 
 const HIT_WRITE_SOURCE: &str = include_str!("../../../shaders/collide/narrow_phase/hit_write.wgsl");
 const HIT_WRITE_MAIN: &[&str] =
     &[include_str!("../../../shaders/collide/narrow_phase/hit_row.wgsl"), HIT_WRITE_SOURCE];
-const HITS: &[Binding] = &[read("offsets", "array<u32>"), read_write("hits", "array<u32>")];
+const HITS: &[Binding] =
+    &[read("offsets", "array<u32>"), read_write("row_sums", "array<u32>"), read_write("hits", "array<u32>")];
 pub(crate) static HIT_WRITE: Kernel = write("hullfield.collide.hit_write", LISTED, HIT_WRITE_MAIN, HITS);
 pub(crate) static HIT_WRITE_EXHAUSTIVE: Kernel =
     write("hullfield.collide.hit_write_exhaustive", EXHAUSTIVE, HIT_WRITE_MAIN, HITS);
@@ -216,8 +219,12 @@ const HIT_WRITE_MEASURED_MAIN: &[&str] = &[
     include_str!("../../../shaders/collide/narrow_phase/hit_row_measured.wgsl"),
     HIT_WRITE_SOURCE,
 ];
-const MEASURED_ROWS: &[Binding] =
-    &[read("offsets", "array<u32>"), read("measures", "array<vec4f>"), read_write("rows", "array<vec4u>")];
+const MEASURED_ROWS: &[Binding] = &[
+    read("offsets", "array<u32>"),
+    read_write("row_sums", "array<u32>"),
+    read("measures", "array<vec4f>"),
+    read_write("rows", "array<vec4u>"),
+];
 pub(crate) static HIT_WRITE_MEASURED: Kernel =
     write("hullfield.collide.hit_write_measured", LISTED, HIT_WRITE_MEASURED_MAIN, MEASURED_ROWS);
 pub(crate) static HIT_WRITE_MEASURED_EXHAUSTIVE: Kernel = write(
@@ -320,6 +327,10 @@ pub(crate) static KERNELS: &[&Kernel] = &[
 
 /// Verdicts that one thread of the compaction reads: `RUN` in `shaders/collide/narrow_phase/params.wgsl`.
 pub(crate) const RUN: usize = 16;
+/// Threads of a workgroup of the compaction: those that count rows and those that write them have the same runs.
+pub(crate) const COMPACTION_GROUP: u32 = 256;
+/// Where the rows of each workgroup begin: `ROW_SUMS` in `shaders/collide/narrow_phase/params.wgsl`.
+pub(crate) const ROW_SUMS: usize = 2;
 
 /// As in `shaders/collide/narrow_phase/params.wgsl`.
 #[repr(C)]
@@ -459,6 +470,7 @@ pub(crate) mod tests {
         );
         assert_eq!(constant(&GJK, "VERTEX_GROUP"), VERTEX_GROUP as f64);
         assert_eq!(constant(&HIT_COUNT, "RUN"), RUN as f64);
+        assert_eq!(constant(&HIT_COUNT, "ROW_SUMS"), ROW_SUMS as f64);
         assert_eq!(constant(&EPA, "VERDICT_POINTS"), POLYTOPE_POINTS as f64);
         assert!(constant(&EPA, "POLYTOPE_FACES") >= POLYTOPE_FACES as f64);
     }

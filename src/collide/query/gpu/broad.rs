@@ -27,7 +27,7 @@ use crate::collide::query::gpu::statics::GpuStatics;
 use crate::collide::scene::motion::PackedMotion;
 use crate::collide::scene::packed_body::PackedBody;
 use crate::collide::sweep::kernels::SWEEP_BOUNDS;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::gpu::buffer::Buffer;
 use crate::gpu::frame::Frame;
 use crate::gpu::kernel::Kernel;
@@ -268,8 +268,8 @@ pub(crate) struct BroadPhaseInput<'a> {
     pub(crate) grow: f32,
     /// For swept boxes: how the bodies move.
     pub(crate) moves: Option<&'a DeviceMotions>,
-    /// Capacity for pairs of a frame that can't run again; otherwise 0.
-    pub(crate) room: usize,
+    /// Capacity for pairs of a frame that can't run again.
+    pub(crate) room: Option<usize>,
     /// Whether two movers may be a pair.
     pub(crate) pairs_own_rows: bool,
 }
@@ -280,7 +280,7 @@ pub(crate) struct GpuBroadPhase {
     pub(crate) boxes: Buffer<Aabb>,
     /// Where the pairs of each row begin; with tiles, of each row and segment.
     offsets: Buffer<u32>,
-    /// Number of candidate pairs, low and high word, and of heavy rows.
+    /// Number of candidate pairs, low and high word.
     pub(crate) total: Buffer<u32>,
     params: TreeParams,
     /// Least capacity for heavy rows.
@@ -297,6 +297,15 @@ struct DeviceTree {
     heavy: Buffer<u32>,
     /// Partners of each heavy row in each segment of the columns; later their prefix sums.
     sums: Buffer<u32>,
+}
+
+/// The readback of the count.
+#[derive(Debug)]
+pub(crate) struct CountReads {
+    /// Number of candidate pairs, low and high word.
+    total: Read<u32>,
+    /// Number of heavy rows; none with tiles.
+    heavy: Option<Read<u32>>,
 }
 
 /// The result of the count.
@@ -381,9 +390,13 @@ impl GpuBroadPhase {
             broad.params = params;
             broad.tree = Some(DeviceTree { nodes, planes, heavy: none.clone(), sums: none });
         }
-        // A row is heavy where it is a half-space, where it has many pairs, or (rarely) where its walk is long.
-        broad.heavy_room =
-            FIRST_HEAVY + broad_input.planes.map_or(0, <[u32]>::len) + broad_input.room / ROW_LIMIT;
+        // A row is heavy where it is a half-space, where it has many pairs, or (rarely) where its walk is long. Few crowds have any,
+        // and their kernels are three dispatches: they run where a half-space or an earlier query needs them, or where the frame
+        // can't run again.
+        let planes = broad_input.planes.map_or(0, <[u32]>::len);
+        if planes > 0 || broad_input.room.is_some() {
+            broad.heavy_room = FIRST_HEAVY + planes + broad_input.room.unwrap_or(0) / ROW_LIMIT;
+        }
         broad.recount(frame, arena, 0)?;
         Ok(broad)
     }
@@ -393,15 +406,15 @@ impl GpuBroadPhase {
         let context = &arena.context;
         arena.high_water.heavy.fetch_max(heavy, Relaxed);
         let count = self.params.body_count as usize;
-        self.total = Buffer::new(context, "hullfield.collide.total", 4)?;
         let Some(tree) = &mut self.tree else {
-            self.offsets = Buffer::new(context, "hullfield.collide.counts", count * SEGMENT_COUNT as usize)?;
+            // One more than there are rows and segments: where the last one ends.
+            let len = count * SEGMENT_COUNT as usize + 1;
+            self.offsets = Buffer::new(context, "hullfield.collide.counts", len)?;
             self.tiles(frame, &TILED_COUNT, 0..0, |params, broad| {
                 vec![params, broad.boxes.bind(), broad.offsets.bind()]
             })?;
-            let total = scan(frame, &self.offsets)?;
-            frame.clear(&self.total);
-            return frame.copy(&total, 0..2, &self.total, 0);
+            self.total = scan(frame, &self.offsets)?;
+            return Ok(());
         };
         let capacity = headroom(arena.high_water.heavy.load(Relaxed)).max(self.heavy_room).min(count);
         let segments = self.boxes.len().div_ceil(SEGMENT_LEN).min(SEGMENT_LIMIT / capacity.max(1)).max(1);
@@ -411,8 +424,8 @@ impl GpuBroadPhase {
         self.offsets = Buffer::new(context, "hullfield.collide.counts", count + 1)?;
         tree.heavy = Buffer::new(context, "hullfield.collide.heavy", 1 + capacity)?;
         tree.sums = Buffer::new(context, "hullfield.collide.heavy_sums", capacity * segments)?;
-        frame.clear(&tree.heavy);
-        frame.clear(&self.offsets);
+        // No row is heavy so far.
+        frame.upload(&tree.heavy, 0, &[0])?;
         let tree = tree.clone();
         self.pieces(frame, &TREE_COUNT, count, WALK_STEPS, 1, 0..0, |params, broad| {
             let DeviceTree { nodes, planes, heavy, .. } = &tree;
@@ -424,23 +437,27 @@ impl GpuBroadPhase {
         self.pieces(frame, &HEAVY_SUM, capacity, segments as u64, 1, 0..0, |params, broad| {
             vec![params, tree.heavy.bind(), tree.sums.bind(), broad.offsets.bind()]
         })?;
-        let total = scan(frame, &self.offsets)?;
-        frame.copy(&total, 0..2, &self.total, 0)?;
-        frame.copy(&tree.heavy, 0..1, &self.total, 2)
+        self.total = scan(frame, &self.offsets)?;
+        Ok(())
     }
 
     /// Encodes the readback of the counts.
-    pub(crate) fn read(&self, frame: &mut Frame) -> Result<Read<u32>> {
-        frame.read(&self.total, 0..3)
+    pub(crate) fn read(&self, frame: &mut Frame) -> Result<CountReads> {
+        let heavy = match &self.tree {
+            Some(tree) => Some(frame.read(&tree.heavy, 0..1)?),
+            None => None,
+        };
+        Ok(CountReads { total: frame.read(&self.total, 0..2)?, heavy })
     }
 
     /// The counts that were read back.
-    pub(crate) fn counted(&self, results: &Results, read: &Read<u32>, arena: &GpuArena) -> Result<Counted> {
-        let heavy = match results.get(read)?[..] {
-            [_, _, heavy] => heavy as usize,
-            _ => return Err(Error::internal("collide::gpu::broad::counted", "the count is not three words")),
+    pub(crate) fn counted(&self, results: &Results, read: &CountReads, arena: &GpuArena) -> Result<Counted> {
+        let CountReads { total: read, heavy } = read;
+        let heavy = match heavy {
+            Some(heavy) => results.first(heavy)? as usize,
+            None => 0,
         };
-        if self.tree.is_some() && heavy > self.params.heavy_capacity as usize {
+        if heavy > self.params.heavy_capacity as usize {
             return Ok(Counted::HeavyOverflow { heavy, tests: heavy as u64 * self.boxes.len() as u64 });
         }
         arena.high_water.heavy.fetch_max(heavy, Relaxed);
@@ -455,22 +472,24 @@ impl GpuBroadPhase {
         len + 2 * ROW_LIMIT
     }
 
-    /// Encodes the pairs of one window of their order; `pairs` has [`room`](Self::room) for them.
+    /// Encodes the pairs of one window of their order; `pairs` has [`room`](Self::room) for them. The second word of `refine`
+    /// becomes the number of all pairs, its low word, where there are bodies.
     pub(crate) fn write(
         &self,
         frame: &mut Frame,
         window: Range<u32>,
         pairs: &Buffer<[u32; 2]>,
+        refine: &Buffer<u32>,
     ) -> Result<()> {
         let Some(tree) = &self.tree else {
             return self.tiles(frame, &TILED_WRITE, window, |params, broad| {
-                vec![params, broad.boxes.bind(), broad.offsets.bind(), pairs.bind()]
+                vec![params, broad.boxes.bind(), broad.offsets.bind(), pairs.bind(), refine.bind()]
             });
         };
         let count = self.params.body_count as usize;
         self.pieces(frame, &TREE_WRITE, count, WALK_STEPS, 1, window.clone(), |params, broad| {
             let (nodes, planes) = (tree.nodes.bind(), tree.planes.bind());
-            vec![params, broad.boxes.bind(), nodes, planes, broad.offsets.bind(), pairs.bind()]
+            vec![params, broad.boxes.bind(), nodes, planes, broad.offsets.bind(), pairs.bind(), refine.bind()]
         })?;
         self.heavy_pieces(frame, &HEAVY_WRITE, window, |params, broad| {
             let (heavy, sums) = (tree.heavy.bind(), tree.sums.bind());
@@ -644,7 +663,7 @@ mod tests {
             planes: Some(&planes),
             grow: 0.0,
             moves: None,
-            room: 0,
+            room: None,
             pairs_own_rows: true,
         };
         let broad = GpuBroadPhase::over(&mut frame, arena, held, broad_input).unwrap();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::collide::broad_phase::estimate::{CountedSoFar, is_large};
 use crate::collide::narrow_phase::kernels::VERDICTS;
 use crate::collide::query::gpu::arena::GpuArena;
-use crate::collide::query::gpu::broad::{Counted, GpuBroadPhase};
+use crate::collide::query::gpu::broad::{CountReads, Counted, GpuBroadPhase};
 use crate::collide::query::gpu::narrow::check_row_count_unmoved;
 use crate::collide::query::gpu::parts::{LoadedPart, Part, PartOptions, Parts};
 use crate::collide::scene::budget::RowBudget;
@@ -109,7 +109,7 @@ struct CandidateQuery {
 
 impl CandidateQuery {
     /// Encodes the first window, sized by the high-water mark.
-    fn encode_first(&self, frame: &mut Frame) -> Result<(Read<u32>, Read<[u32; 2]>)> {
+    fn encode_first(&self, frame: &mut Frame) -> Result<(CountReads, Read<[u32; 2]>)> {
         let total = self.broad.read(frame)?;
         let capacity = self.arena.candidate_capacity(self.broad.boxes.len());
         Ok((total, self.encode_window(frame, capacity)?))
@@ -119,7 +119,9 @@ impl CandidateQuery {
         let pairs: Buffer<[u32; 2]> =
             Buffer::new(&self.arena.context, "hullfield.collide.pairs", GpuBroadPhase::room(len))?;
         let begin = (self.found.len() - self.begin) as u32;
-        self.broad.write(frame, begin..begin + len as u32, &pairs)?;
+        // Its second word becomes their number, for kernels that read the pairs. None does here.
+        let counted = Buffer::new(&self.arena.context, "hullfield.collide.pair_count", 2)?;
+        self.broad.write(frame, begin..begin + len as u32, &pairs, &counted)?;
         frame.read(&pairs, 0..len)
     }
 
@@ -137,7 +139,7 @@ impl CandidateQuery {
     fn on_readback(
         mut self,
         results: &Results,
-        total: &Read<u32>,
+        total: &CountReads,
         window: &Read<[u32; 2]>,
     ) -> Result<Next<Vec<[u32; 2]>>> {
         match self.broad.counted(results, total, &self.arena)? {

@@ -95,13 +95,12 @@ impl EncodedQuery<'_> {
                     planes: self.planes,
                     grow: 0.5 * self.margin.min(f32::MAX),
                     moves: None,
-                    room: len,
+                    room: Some(len),
                     pairs_own_rows: true,
                 };
                 let broad = GpuBroadPhase::encode(frame, arena, broad_input)?;
                 let listed = Buffer::new(context, "hullfield.collide.pairs", GpuBroadPhase::room(len))?;
-                broad.write(frame, 0..len as u32, &listed)?;
-                frame.copy(&broad.total, 0..1, &refine, 1)?;
+                broad.write(frame, 0..len as u32, &listed, &refine)?;
                 pair_total = broad.total;
                 PairBuffer::Listed(listed)
             }
@@ -133,8 +132,8 @@ impl EncodedQuery<'_> {
         let far = if kind == 1 && self.margin == 0.0 { (steps / FAR_PAIRS).max(FAR_PAIRS) } else { steps };
         encode_stage(frame, arena, &bodies, &window, stages.search[kind], far, 0..len)?;
         encode_stage(frame, arena, &bodies, &window, stages.refine[kind], steps, 0..len)?;
-        let (offsets, row_total) = encode_counts(frame, &window)?;
-        let rows = encode_rows(frame, stages, &window, &offsets, row_room)?;
+        let hits = encode_counts(frame, &window)?;
+        let rows = encode_rows(frame, stages, &window, &hits, row_room)?;
 
         let counts = Buffer::new(context, "hullfield.collide.device_counts", 1)?;
         let unsettled = Buffer::new(context, "hullfield.collide.unsettled", row_room)?;
@@ -146,7 +145,7 @@ impl EncodedQuery<'_> {
             padding: 0,
         })?;
         let bound =
-            [params, pair_total.bind(), row_total.bind(), rows.bind(), counts.bind(), unsettled.bind()];
+            [params, pair_total.bind(), hits.row_sums.bind(), rows.bind(), counts.bind(), unsettled.bind()];
         frame.dispatch(&DEVICE_COUNTS, &bound, DEVICE_COUNTS.groups(row_room as u64).max(1))?;
         Ok(DeviceRows { rows, counts, unsettled, _kept: Vec::new() })
     }

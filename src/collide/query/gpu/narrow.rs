@@ -11,10 +11,10 @@ use bytemuck::Zeroable;
 
 use crate::collide::broad_phase::estimate::{CountedSoFar, SampleBodies, check_row_count_on_host, is_large};
 use crate::collide::bvh::aabb::Aabb;
-use crate::collide::narrow_phase::kernels::{HIT_COUNT, NarrowParams, RUN, Stages};
+use crate::collide::narrow_phase::kernels::{HIT_COUNT, NarrowParams, ROW_SUMS, RUN, Stages};
 use crate::collide::narrow_phase::rows::Stats;
 use crate::collide::query::gpu::arena::{FAR_PAIRS, GpuArena, MOTION_STEPS, total_of};
-use crate::collide::query::gpu::broad::{Counted, DeviceMotions, GpuBroadPhase};
+use crate::collide::query::gpu::broad::{CountReads, Counted, DeviceMotions, GpuBroadPhase};
 use crate::collide::query::gpu::parts::{LoadedPart, PartOptions, Parts};
 use crate::collide::scene::bounds::aabbs_into;
 use crate::collide::scene::budget::RowBudget;
@@ -28,7 +28,6 @@ use crate::gpu::frame::Frame;
 use crate::gpu::kernel::Kernel;
 use crate::gpu::pool::BoundRange;
 use crate::gpu::readback::{Read, Results};
-use crate::gpu::scan;
 use crate::gpu::submit::Next;
 use crate::pending::Pending;
 
@@ -169,7 +168,7 @@ impl PairBuffer {
 /// The readbacks of a window.
 enum WindowReads {
     /// Rows that are not separated, where they begin for each run of pairs, and their number.
-    Hits { rows: Read<u32>, offsets: Buffer<u32>, total: Read<u32> },
+    Hits { rows: Read<u32>, counts: HitCounts, total: Read<u32> },
     /// A verdict and data for every pair.
     All { verdicts: Read<u32>, data: Read<u32> },
 }
@@ -223,7 +222,7 @@ struct EncodedWindow {
     /// Entries of the list of pairs to refine.
     refined: Read<u32>,
     /// Candidates of the broad phase.
-    total: Option<Read<u32>>,
+    total: Option<CountReads>,
     reads: WindowReads,
 }
 
@@ -265,7 +264,9 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
         let verdicts = Buffer::new(context, "hullfield.collide.verdicts", len)?;
         let data_len = if keep_all || stages.rows_have_data { stages.data_words * len } else { 4 };
         let data = Buffer::new(context, stages.data_label, data_len)?;
-        frame.upload(&refine, 0, &[0, len as u32])?;
+        // Where the broad phase finds the pairs, its kernel writes their number.
+        let listed = if loaded.broad.is_some() { 0 } else { len };
+        frame.upload(&refine, 0, &[0, listed as u32])?;
         let mut total = None;
         let pairs = if let Some(spheres) = &loaded.spheres {
             let columns =
@@ -283,8 +284,7 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
             } else if let Some(broad) = &loaded.broad {
                 let begin = loaded.next as u32;
                 params.window_begin = begin;
-                broad.write(frame, begin..begin + len as u32, &pairs)?;
-                frame.copy(&broad.total, 0..1, &refine, 1)?;
+                broad.write(frame, begin..begin + len as u32, &pairs, &refine)?;
                 total = Some(broad.read(frame)?);
             } else {
                 return Err(Error::internal(
@@ -366,10 +366,10 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
             let verdicts = frame.read(&window.verdicts, 0..len)?;
             return Ok(WindowReads::All { verdicts, data: frame.read(&window.data, 0..window.data.len())? });
         }
-        let (offsets, total) = encode_counts(frame, window)?;
-        let total = frame.read(&total, 0..2)?;
-        let rows = self.encode_rows(frame, window, &offsets, self.arena.hit_capacity(len))?;
-        Ok(WindowReads::Hits { rows, offsets, total })
+        let counts = encode_counts(frame, window)?;
+        let rows = self.encode_rows(frame, window, &counts, self.arena.hit_capacity(len))?;
+        let total = frame.read(&counts.row_sums, 0..2)?;
+        Ok(WindowReads::Hits { rows, counts, total })
     }
 
     /// Encodes the compaction and readback of at most `capacity` rows.
@@ -377,10 +377,10 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
         &self,
         frame: &mut Frame,
         window: &Window,
-        offsets: &Buffer<u32>,
+        counts: &HitCounts,
         capacity: usize,
     ) -> Result<Read<u32>> {
-        let rows = encode_rows(frame, self.query.stages(), window, offsets, capacity)?;
+        let rows = encode_rows(frame, self.query.stages(), window, counts, capacity)?;
         frame.read(&rows, 0..rows.len())
     }
 
@@ -487,7 +487,7 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
                 }
                 self.next_window(len)
             }
-            WindowReads::Hits { rows, offsets, total } => {
+            WindowReads::Hits { rows, counts, total } => {
                 let hits = total_of(results, &total)? as usize;
                 self.arena.high_water.hits.fetch_max(self.query.len() + hits, Relaxed);
                 let row_words = self.query.stages().row_words;
@@ -499,7 +499,7 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
                 }
                 self.stats.rerun_count += 1;
                 let mut frame = self.frame()?;
-                let rows = self.encode_rows(&mut frame, &window, &offsets, hits)?;
+                let rows = self.encode_rows(&mut frame, &window, &counts, hits)?;
                 Ok(Next::frame(frame, move |results| {
                     self.add_times(&results);
                     let words = results.get(&rows)?;
@@ -592,23 +592,35 @@ pub(crate) fn encode_stage(
     Ok(())
 }
 
-/// Encodes where the rows of each run of pairs begin, and the number of rows.
-pub(crate) fn encode_counts(frame: &mut Frame, window: &Window) -> Result<(Buffer<u32>, Buffer<u32>)> {
-    let runs = window.len.div_ceil(RUN);
-    let offsets = Buffer::new(frame.context(), "hullfield.collide.hit_counts", runs)?;
-    let params = frame.uniform(&window.params)?;
-    let bound = [params, window.refine.bind(), window.verdicts.bind(), offsets.bind()];
-    frame.dispatch(&HIT_COUNT, &bound, HIT_COUNT.groups(runs as u64))?;
-    let total = scan(frame, &offsets)?;
-    Ok((offsets, total))
+/// How many rows a window has, for its compaction.
+pub(crate) struct HitCounts {
+    /// For each run of pairs, the rows before it in its workgroup.
+    offsets: Buffer<u32>,
+    /// The number of all rows (low and high word), which [`encode_rows`] writes; then the rows of each workgroup.
+    pub(crate) row_sums: Buffer<u32>,
 }
 
-/// Encodes the compaction of at most `capacity` rows.
+/// Encodes the count of the rows.
+pub(crate) fn encode_counts(frame: &mut Frame, window: &Window) -> Result<HitCounts> {
+    let runs = window.len.div_ceil(RUN);
+    let groups = HIT_COUNT.groups(runs as u64);
+    let offsets = Buffer::new(frame.context(), "hullfield.collide.hit_counts", runs)?;
+    let row_sums = Buffer::new(frame.context(), "hullfield.collide.row_sums", ROW_SUMS + groups as usize)?;
+    if groups == 0 {
+        frame.clear(&row_sums);
+    }
+    let params = frame.uniform(&window.params)?;
+    let bound = [params, window.refine.bind(), window.verdicts.bind(), offsets.bind(), row_sums.bind()];
+    frame.dispatch(&HIT_COUNT, &bound, groups)?;
+    Ok(HitCounts { offsets, row_sums })
+}
+
+/// Encodes the compaction of at most `capacity` rows, and their number.
 pub(crate) fn encode_rows(
     frame: &mut Frame,
     stages: &Stages,
     window: &Window,
-    offsets: &Buffer<u32>,
+    counts: &HitCounts,
     capacity: usize,
 ) -> Result<Buffer<u32>> {
     let rows = Buffer::new(frame.context(), stages.row_label, stages.row_words * capacity)?;
@@ -618,12 +630,13 @@ pub(crate) fn encode_rows(
         window.refine.bind(),
         window.verdicts.bind(),
         window.pairs.bind(),
-        offsets.bind(),
+        counts.offsets.bind(),
+        counts.row_sums.bind(),
     ];
     if stages.rows_have_data {
         bound.push(window.data.bind());
     }
     bound.push(rows.bind());
-    frame.dispatch(kernel, &bound, kernel.groups(offsets.len() as u64))?;
+    frame.dispatch(kernel, &bound, kernel.groups(counts.offsets.len() as u64))?;
     Ok(rows)
 }

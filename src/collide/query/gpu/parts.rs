@@ -291,7 +291,7 @@ impl LoadedPart {
                     planes: Some(&planes),
                     grow,
                     moves: self.moves.as_ref(),
-                    room: 0,
+                    room: None,
                     pairs_own_rows: part.pairs_own_rows,
                 };
                 self.broad = Some(GpuBroadPhase::encode(frame, arena, broad_input)?);

@@ -61,7 +61,6 @@ fn needed(query: Query, pairs: Pairs<'_>, stages: Option<&'static Stages>) -> Ve
     }
     if query.is_encoded() || !matches!(pairs, Pairs::Given(_)) {
         kernels.extend([&HIT_COUNT, stages.write[kind]]);
-        kernels.extend(scan::KERNELS);
     }
     kernels
 }
