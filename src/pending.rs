@@ -225,8 +225,8 @@ impl<T: 'static> Pending<T> {
         pending
     }
 
-    /// Calls `then` with the answer as soon as it is there.
-    fn then(self, then: impl FnOnce(Result<T>) + WasmNotSend + 'static) {
+    /// Calls `then` with the answer as soon as it is there: on the thread that gives it, or on this one where it is there already.
+    pub(crate) fn then(self, then: impl FnOnce(Result<T>) + WasmNotSend + 'static) {
         let slot = match self.state {
             State::Ready(answer) => return then(answer),
             State::Taken => return then(Err(taken())),
@@ -277,13 +277,21 @@ impl<T: 'static> Promise<T> {
     where
         T: WasmNotSend,
     {
-        if let State::InProgress(_, stage) = &next.state {
-            match self.listener.upgrade() {
-                Some(listener) => listener.add_stage(Arc::clone(stage)),
-                None => return,
-            }
+        if self.needs(&next) {
+            next.then(move |answer| self.resolve(answer));
         }
-        next.then(move |answer| self.resolve(answer));
+    }
+
+    /// From now on another answer is waited for as long as this one. Returns whether anybody waits.
+    pub(crate) fn needs<R>(&self, other: &Pending<R>) -> bool {
+        match (self.listener.upgrade(), &other.state) {
+            (None, _) => false,
+            (Some(listener), State::InProgress(_, stage)) => {
+                listener.add_stage(Arc::clone(stage));
+                true
+            }
+            (Some(_), _) => true,
+        }
     }
 }
 

@@ -21,6 +21,8 @@ pub(crate) enum Next<T> {
     Answer(T),
     /// One more frame, and what to do with its results.
     Frame(Box<Frame>, Box<dyn Then<T>>),
+    /// The results of a frame that was [submitted ahead](Frame::submit_ahead), and what to do with them.
+    Ahead(Pending<Results>, Box<dyn Then<T>>),
 }
 
 /// What is done with the results of a frame.
@@ -42,6 +44,32 @@ impl<T> Next<T> {
     ) -> Self {
         Self::Frame(Box::new(frame), Box::new(then))
     }
+
+    /// First the results of a frame that was submitted ahead, which `then` gets.
+    pub(crate) fn ahead(
+        results: Pending<Results>,
+        then: impl FnOnce(Results) -> Result<Self> + WasmNotSend + 'static,
+    ) -> Self {
+        Self::Ahead(results, Box::new(then))
+    }
+}
+
+impl<T: WasmNotSend + 'static> Next<T> {
+    /// Starts it.
+    ///
+    /// # Errors
+    /// What went wrong before the device took the work.
+    pub(crate) fn start(self) -> Result<Pending<T>> {
+        match self {
+            Self::Answer(answer) => Ok(Pending::ready(answer)),
+            Self::Frame(frame, then) => frame.submit(|results| then.run(results)),
+            Self::Ahead(results, then) => {
+                let (promise, pending) = Pending::channel();
+                Awaited { then, promise, scope: Scope::here() }.run_with(results);
+                Ok(pending)
+            }
+        }
+    }
 }
 
 impl Frame {
@@ -60,6 +88,15 @@ impl Frame {
         let (promise, pending) = Pending::channel();
         self.submit_then(Box::new(Awaited { then: Box::new(then), promise, scope: Scope::here() }))?;
         Ok(pending)
+    }
+
+    /// Submits or queues a frame whose results somebody asks for later, by [`Next::ahead`]. Meanwhile the device need not wait for
+    /// what the host does with the results of other frames. Dropping the pending drops the frame.
+    ///
+    /// # Errors
+    /// What went wrong before the device took the work.
+    pub(crate) fn submit_ahead(self) -> Result<Pending<Results>> {
+        self.submit(|results| Ok(Next::Answer(results)))
     }
 
     /// Submits or queues a frame that leaves its results on the device. It always runs, and before every frame that is
@@ -248,7 +285,21 @@ impl<T: WasmNotSend + 'static> Continuation for Awaited<T> {
                 }
                 Err(error) => promise.resolve(Err(error)),
             },
+            Ok(Next::Ahead(results, then)) => Self { then, promise, scope }.run_with(results),
             Err(error) => promise.resolve(Err(error)),
+        }
+    }
+}
+
+impl<T: WasmNotSend + 'static> Awaited<T> {
+    /// Runs with the results of a frame that was submitted ahead, as soon as they are there.
+    fn run_with(self, results: Pending<Results>) {
+        if self.promise.needs(&results) {
+            results.then(move |results| {
+                if self.is_awaited() {
+                    Box::new(self).run(results);
+                }
+            });
         }
     }
 }

@@ -333,6 +333,43 @@ fn frames_from_many_threads() {
 }
 
 #[test]
+fn frames_submitted_ahead_give_their_results_in_turn() {
+    let Some(engine) = testing::gpu() else { return };
+    let context = context(&engine);
+    let submitted = |count: usize, repeat: u32| {
+        let mut frame = Frame::new(&context, "hullfield.test.ahead").unwrap();
+        let output = Buffer::<u32>::new(&context, "hullfield.test.output", count).unwrap();
+        let params = frame.uniform(&[count as u32, repeat, 0, 0]).unwrap();
+        frame.dispatch(&FILL, &[params, output.bind()], FILL.groups(count as u64)).unwrap();
+        let all = frame.read(&output, 0..count).unwrap();
+        (frame.submit_ahead().unwrap(), all)
+    };
+    let before = engine.counters().submissions;
+    let account = Arc::clone(context.account());
+    // The first is the longest, so that the second would be ready sooner.
+    let ((first, first_read), (second, second_read)) = (submitted(50_000, 200), submitted(100, 1));
+    let both = Next::ahead(first, move |results: Results| {
+        let first = results.get(&first_read)?.into_owned();
+        let submissions = account.counters().submissions - before;
+        Ok(Next::ahead(second, move |results: Results| {
+            Ok(Next::Answer((first, results.get(&second_read)?.into_owned(), submissions)))
+        }))
+    });
+    let (first, second, submissions) = both.start().unwrap().wait().unwrap();
+    assert_eq!(submissions, 2, "the second was submitted before the results of the first were taken");
+    assert!(first == fill_on_host(50_000, 200) && second == fill_on_host(100, 1));
+    // Dropped ones do no harm, and an error comes out.
+    let ((first, _), (second, _)) = (submitted(50_000, 200), submitted(100, 1));
+    let dropped = Next::<()>::ahead(first, move |_| Ok(Next::ahead(second, |_| Ok(Next::Answer(())))));
+    drop(dropped.start().unwrap());
+    let ((first, _), (second, second_read)) = (submitted(100, 1), submitted(200, 1));
+    let failed = Next::<()>::ahead(first, |_| Err(Error::internal("gpu::tests", "as expected")));
+    assert!(matches!(failed.start().unwrap().wait(), Err(Error::Internal { .. })));
+    let taken = Next::ahead(second, move |results| Ok(Next::Answer(results.get(&second_read)?.into_owned())));
+    assert!(taken.start().unwrap().wait().unwrap() == fill_on_host(200, 1));
+}
+
+#[test]
 fn a_frame_may_ask_for_another() {
     let Some(engine) = testing::gpu() else { return };
     let context = context(&engine);

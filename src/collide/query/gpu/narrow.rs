@@ -29,6 +29,7 @@ use crate::gpu::kernel::Kernel;
 use crate::gpu::pool::BoundRange;
 use crate::gpu::readback::{Read, Results};
 use crate::gpu::submit::Next;
+use crate::gpu::timing::milliseconds;
 use crate::pending::Pending;
 
 /// A kind of query on the device: its kernels, and how it decodes the words read back.
@@ -119,6 +120,16 @@ struct RunningQuery<Q> {
     budgeted_count: usize,
     /// Whether a sample was checked.
     is_row_count_checked: bool,
+    /// The window after the current one, which the device works on meanwhile.
+    ahead: Option<WindowAhead>,
+    /// When the results of the previous window were there.
+    landed: Option<Instant>,
+}
+
+/// A window submitted before the results of the previous one are there.
+struct WindowAhead {
+    encoded: EncodedWindow,
+    results: Pending<Results>,
 }
 
 /// Verdicts and data of given pairs, in the order of the pairs, which differs from that of the parts.
@@ -211,9 +222,11 @@ pub(crate) fn start<Q: DeviceQuery>(
         budget,
         budgeted_count: 0,
         is_row_count_checked: false,
+        ahead: None,
+        landed: None,
     };
     let encoded = running.encode_window(&mut frame)?;
-    frame.submit(move |results| running.on_readback(results, encoded))
+    running.launch(frame, encoded)?.start()
 }
 
 /// A window encoded in the current frame, with its readbacks.
@@ -239,7 +252,7 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
         let loaded = &self.loaded;
         let limit = arena.window_limit(loaded.bodies.len(), stages);
         let len = match loaded.total {
-            Some(total) => usize::try_from(total - loaded.next).unwrap_or(usize::MAX).min(limit),
+            Some(total) => usize::try_from(total - loaded.encoded).unwrap_or(usize::MAX).min(limit),
             None => arena.candidate_capacity(loaded.searching_count()).min(limit),
         };
         let keep_all = self.keep_all();
@@ -271,18 +284,18 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
         let pairs = if let Some(spheres) = &loaded.spheres {
             let columns =
                 if loaded.column_count > 0 { loaded.column_count as u64 } else { (body_count | 1).into() };
-            params.exhaustive_row = (loaded.next / columns) as u32;
-            params.exhaustive_column = (loaded.next % columns) as u32;
+            params.exhaustive_row = (loaded.encoded / columns) as u32;
+            params.exhaustive_column = (loaded.encoded % columns) as u32;
             PairBuffer::Exhaustive(spheres.clone())
         } else {
             let room = if loaded.broad.is_some() { GpuBroadPhase::room(len) } else { len };
             let pairs = Buffer::new(context, "hullfield.collide.pairs", room)?;
             if let OwnedPairs::Given(given) = &self.input.pairs {
-                let begin = loaded.next as usize;
+                let begin = loaded.encoded as usize;
                 let given = loaded.listed.as_ref().unwrap_or(given);
                 frame.upload(&pairs, 0, &given[begin..begin + len])?;
             } else if let Some(broad) = &loaded.broad {
-                let begin = loaded.next as u32;
+                let begin = loaded.encoded as u32;
                 params.window_begin = begin;
                 broad.write(frame, begin..begin + len as u32, &pairs, &refine)?;
                 total = Some(broad.read(frame)?);
@@ -310,7 +323,43 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
         self.encode_refinement(frame, &mut window, arena.refine_capacity(len))?;
         let refined = frame.read(&window.refine, 0..1)?;
         let reads = self.encode_results(frame, &window)?;
+        self.loaded.encoded += len as u64;
         Ok(EncodedWindow { window, refined, total, reads })
+    }
+
+    /// Submits an encoded window, and where there are more the one after it: the device works on that while the host takes the results
+    /// of the first.
+    fn launch(mut self, frame: Frame, encoded: EncodedWindow) -> Result<Next<Q::Answer>> {
+        if !self.has_more_windows() {
+            return Ok(Next::frame(frame, move |results| self.on_readback(results, encoded)));
+        }
+        let results = frame.submit_ahead()?;
+        self.ahead = self.submit_ahead();
+        Ok(Next::ahead(results, move |results| self.on_readback(results, encoded)))
+    }
+
+    /// Whether the current part is known to have windows that are not encoded yet.
+    fn has_more_windows(&self) -> bool {
+        self.loaded.total.is_some_and(|total| self.loaded.encoded < total)
+    }
+
+    /// Encodes and submits the next window, if there is one. Where that fails (memory may be short) there is none ahead: it is encoded
+    /// again when its turn comes, and what is wrong is said then.
+    fn submit_ahead(&mut self) -> Option<WindowAhead> {
+        if !self.has_more_windows() {
+            return None;
+        }
+        let begin = self.loaded.encoded;
+        let mut submit = || -> Result<WindowAhead> {
+            let mut frame = self.frame()?;
+            let encoded = self.encode_window(&mut frame)?;
+            Ok(WindowAhead { encoded, results: frame.submit_ahead()? })
+        };
+        let ahead = submit().ok();
+        if ahead.is_none() {
+            self.loaded.encoded = begin;
+        }
+        ahead
     }
 
     /// Encodes the kernel that runs before GJK and reads motions.
@@ -436,6 +485,7 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
                     ));
                 };
                 broad.recount(&mut frame, &self.loaded.arena, heavy)?;
+                self.loaded.encoded = self.loaded.next;
                 let encoded = self.encode_window(&mut frame)?;
                 return Ok(Next::frame(frame, move |results| self.on_readback(results, encoded)));
             }
@@ -458,13 +508,14 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
             let reads = self.encode_results(&mut frame, &window)?;
             return Ok(Next::frame(frame, move |results| {
                 self.add_times(&results);
-                self.take(&results, window, reads)
+                self.take(results, window, reads)
             }));
         }
-        self.take(&results, window, reads)
+        self.take(results, window, reads)
     }
 
-    fn take(mut self, results: &Results, window: Window, reads: WindowReads) -> Result<Next<Q::Answer>> {
+    /// Takes the rows of a window. Its buffers are given back before the next window is encoded.
+    fn take(mut self, results: Results, window: Window, reads: WindowReads) -> Result<Next<Q::Answer>> {
         let left = self.total()? - self.loaded.next;
         let len = window.len.min(usize::try_from(left).unwrap_or(usize::MAX));
         match reads {
@@ -485,30 +536,32 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
                 } else {
                     self.query.take_given(&pairs[from..from + len], verdicts, data);
                 }
-                self.next_window(len)
             }
             WindowReads::Hits { rows, counts, total } => {
-                let hits = total_of(results, &total)? as usize;
+                let hits = total_of(&results, &total)? as usize;
                 self.arena.high_water.hits.fetch_max(self.query.len() + hits, Relaxed);
                 let row_words = self.query.stages().row_words;
                 let words = results.get(&rows)?;
-                if words.len() >= row_words * hits {
-                    let rows = self.loaded.part.with_ids(&words[..row_words * hits], row_words);
-                    self.query.take_rows(&rows);
-                    return self.next_window(len);
+                if words.len() < row_words * hits {
+                    self.stats.rerun_count += 1;
+                    let mut frame = self.frame()?;
+                    let rows = self.encode_rows(&mut frame, &window, &counts, hits)?;
+                    return Ok(Next::frame(frame, move |results| {
+                        self.add_times(&results);
+                        let words = results.get(&rows)?;
+                        let rows = self.loaded.part.with_ids(&words[..row_words * hits], row_words);
+                        self.query.take_rows(&rows);
+                        drop(words);
+                        drop((results, window, counts));
+                        self.next_window(len)
+                    }));
                 }
-                self.stats.rerun_count += 1;
-                let mut frame = self.frame()?;
-                let rows = self.encode_rows(&mut frame, &window, &counts, hits)?;
-                Ok(Next::frame(frame, move |results| {
-                    self.add_times(&results);
-                    let words = results.get(&rows)?;
-                    let rows = self.loaded.part.with_ids(&words[..row_words * hits], row_words);
-                    self.query.take_rows(&rows);
-                    self.next_window(len)
-                }))
+                let rows = self.loaded.part.with_ids(&words[..row_words * hits], row_words);
+                self.query.take_rows(&rows);
             }
         }
+        drop((results, window));
+        self.next_window(len)
     }
 
     /// The next window, or the answer.
@@ -527,9 +580,13 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
         }
         if self.loaded.next < total {
             self.stats.rerun_count += u32::from(self.loaded.broad.is_some());
+            if let Some(WindowAhead { encoded, results }) = self.ahead.take() {
+                self.ahead = self.submit_ahead();
+                return Ok(Next::ahead(results, move |results| self.on_readback(results, encoded)));
+            }
             let mut frame = self.frame()?;
             let encoded = self.encode_window(&mut frame)?;
-            return Ok(Next::frame(frame, move |results| self.on_readback(results, encoded)));
+            return self.launch(frame, encoded);
         }
         self.candidates += total;
         if let Some(part) = self.parts.next() {
@@ -538,7 +595,7 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
             let (arena, scene, order) = (&self.arena, &self.scene, &self.parts.order);
             self.loaded = LoadedPart::new(&mut frame, arena, scene, &self.input, options, part, order)?;
             let encoded = self.encode_window(&mut frame)?;
-            return Ok(Next::frame(frame, move |results| self.on_readback(results, encoded)));
+            return self.launch(frame, encoded);
         }
         if let (OwnedPairs::Given(pairs), Some(given_results)) = (&self.input.pairs, &self.given_results) {
             self.query.take_given(pairs, &given_results.verdicts, &given_results.data);
@@ -555,11 +612,15 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
 
     fn add_times(&mut self, results: &Results) {
         let times = results.times();
-        let kernels_ms = times.kernels_ms.unwrap_or(times.round_trip_ms);
+        // A window that was submitted ahead waited for the one before it, whose time is counted already.
+        let since_landed = self.landed.map_or(f64::INFINITY, milliseconds);
+        self.landed = Some(Instant::now());
+        let round_trip_ms = times.round_trip_ms.min(since_landed);
+        let kernels_ms = times.kernels_ms.unwrap_or(round_trip_ms);
         self.stats.times.upload_ms += times.encode_ms;
         self.stats.times.compile_ms += times.compile_ms;
         self.stats.times.kernels_ms += kernels_ms;
-        self.stats.times.readback_ms += (times.round_trip_ms - kernels_ms).max(0.0);
+        self.stats.times.readback_ms += (round_trip_ms - kernels_ms).max(0.0);
     }
 }
 
@@ -639,4 +700,111 @@ pub(crate) fn encode_rows(
     bound.push(rows.bind());
     frame.dispatch(kernel, &bound, kernel.groups(counts.offsets.len() as u64))?;
     Ok(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    use crate::account::Account;
+    use crate::collide::narrow_phase::rows::{Batch, Intersection};
+    use crate::collide::narrow_phase::settle::Rows;
+    use crate::collide::scene::body::Body;
+    use crate::collide::scene::layout::Layout;
+    use crate::collide::scene::pairs::Pairs;
+    use crate::lock::lock;
+    use crate::testing;
+
+    /// Intersections that note how many frames had been submitted whenever rows are taken.
+    struct Noted {
+        rows: Rows,
+        account: Arc<Account>,
+        submissions: Arc<Mutex<Vec<u64>>>,
+    }
+
+    impl Noted {
+        fn note(&self) {
+            lock(&self.submissions).push(self.account.counters().submissions);
+        }
+    }
+
+    impl DeviceQuery for Noted {
+        type Answer = Batch<Intersection>;
+        const LABEL: &'static str = "hullfield.test.noted";
+        const ROW_BYTES: usize = Rows::ROW_BYTES;
+
+        fn stages(&self) -> &'static Stages {
+            self.rows.stages()
+        }
+
+        fn margin(&self) -> f32 {
+            self.rows.margin()
+        }
+
+        fn with_depth(&self) -> bool {
+            self.rows.with_depth()
+        }
+
+        fn take_rows(&mut self, words: &[u32]) {
+            self.note();
+            self.rows.take_rows(words);
+        }
+
+        fn take_given(&mut self, pairs: &[[u32; 2]], verdicts: &[u32], data: &[u32]) {
+            self.note();
+            self.rows.take_given(pairs, verdicts, data);
+        }
+
+        fn len(&self) -> usize {
+            DeviceQuery::len(&self.rows)
+        }
+
+        fn check_row_count(
+            &self,
+            scene: &Scene,
+            input: &QueryInput,
+            counted_so_far: CountedSoFar,
+            budget: &RowBudget,
+        ) -> Result<bool> {
+            self.rows.check_row_count(scene, input, counted_so_far, budget)
+        }
+
+        fn finish(
+            self,
+            scene: &Scene,
+            input: &QueryInput,
+            refined: u64,
+            stats: Stats,
+            begin: Instant,
+            sorted: bool,
+        ) -> Result<Self::Answer> {
+            DeviceQuery::finish(self.rows, scene, input, refined, stats, begin, sorted)
+        }
+    }
+
+    #[test]
+    fn a_window_is_on_its_way_while_the_rows_of_the_one_before_are_taken() {
+        let Some(engine) = testing::gpu() else { return };
+        // 100 boxes in a row have 4,950 pairs; a window of these bindings holds 1,280.
+        let engine = engine.with_binding_limit(16 << 10);
+        let context = engine.context().unwrap();
+        let scene = Arc::new(Scene::new(&[crate::collide::Hull::cuboid([1.0; 3]).unwrap()]).unwrap());
+        let arena = Arc::new(GpuArena::new(context, &scene).unwrap());
+        let bodies: Vec<Body> =
+            (0..100).map(|at| Body { position: [1.5 * at as f32, 0.0, 0.0], ..Body::new(0) }).collect();
+        let given: Vec<[u32; 2]> = (0..100).flat_map(|a| (a + 1..100).map(move |b| [a, b])).collect();
+        for pairs in [Pairs::Given(&given), Pairs::Exhaustive] {
+            let layout = Layout { packed: true, placed: false };
+            let input = QueryInput::new(&scene, &bodies, None, pairs, layout).unwrap();
+            let (submissions, account) = (Arc::default(), Arc::clone(context.account()));
+            let before = account.counters().submissions;
+            let query = Noted { rows: Rows::default(), account, submissions: Arc::clone(&submissions) };
+            let found = start(&arena, &scene, input, query).unwrap().wait().unwrap();
+            let hits = found.rows.iter().filter(|row| row.status.is_hit());
+            assert!(hits.map(|row| [row.a, row.b]).eq((0..99).map(|a| [a, a + 1])), "{pairs:?}");
+            let submissions: Vec<u64> = lock(&submissions).iter().map(|at| at - before).collect();
+            assert_eq!(submissions, [2, 3, 4, 4], "{pairs:?}");
+        }
+    }
 }

@@ -210,6 +210,8 @@ pub(crate) struct LoadedPart {
     pub(crate) total: Option<u64>,
     /// Pairs done.
     pub(crate) next: u64,
+    /// Pairs that are done or in windows on the device.
+    pub(crate) encoded: u64,
 }
 
 impl LoadedPart {
@@ -264,6 +266,7 @@ impl LoadedPart {
             listed: None,
             total: None,
             next: 0,
+            encoded: 0,
             arena,
             part,
         };

@@ -175,7 +175,6 @@ impl DeviceNextCells {
     /// # Errors
     /// Of the device; [`Error::MemoryLimit`] if the host has no memory for that many cells.
     pub(crate) fn paths(self, starts: Vec<u32>) -> Result<Pending<Paths>> {
-        let context = self.context.clone();
         let job = PathJob {
             next_cells: self,
             starts,
@@ -183,12 +182,7 @@ impl DeviceNextCells {
             found: Paths::default(),
             timer: CallTimer::device(),
         };
-        match job.next_frame()? {
-            Next::Answer(found) => {
-                Frame::new(&context, "hullfield.flow.none")?.submit(move |_| Ok(Next::Answer(found)))
-            }
-            Next::Frame(frame, then) => frame.submit(move |results| then.run(results)),
-        }
+        job.next_frame()?.start()
     }
 }
 

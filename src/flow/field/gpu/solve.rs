@@ -104,13 +104,7 @@ fn start<T: WasmNotSend + 'static>(
         is_batch,
         timer: CallTimer::device(),
     };
-    let context = device.context.clone();
-    match job.next_frame(answer)? {
-        Next::Answer(answer) => {
-            Frame::new(&context, "hullfield.flow.none")?.submit(move |_| Ok(Next::Answer(answer)))
-        }
-        Next::Frame(frame, then) => frame.submit(move |results| then.run(results)),
-    }
+    job.next_frame(answer)?.start()
 }
 
 /// The kernels that fields over a grid may need, after edits too: those of fields with targets, or of all others.
