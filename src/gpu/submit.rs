@@ -22,7 +22,7 @@ pub(crate) enum Next<T> {
     /// One more frame, and what to do with its results.
     Frame(Box<Frame>, Box<dyn Then<T>>),
     /// The results of a frame that was [submitted ahead](Frame::submit_ahead), and what to do with them.
-    Ahead(Pending<Results>, Box<dyn Then<T>>),
+    Ahead(Box<Pending<Results>>, Box<dyn Then<T>>),
 }
 
 /// What is done with the results of a frame.
@@ -50,7 +50,7 @@ impl<T> Next<T> {
         results: Pending<Results>,
         then: impl FnOnce(Results) -> Result<Self> + WasmNotSend + 'static,
     ) -> Self {
-        Self::Ahead(results, Box::new(then))
+        Self::Ahead(Box::new(results), Box::new(then))
     }
 }
 
@@ -65,7 +65,7 @@ impl<T: WasmNotSend + 'static> Next<T> {
             Self::Frame(frame, then) => frame.submit(|results| then.run(results)),
             Self::Ahead(results, then) => {
                 let (promise, pending) = Pending::channel();
-                Awaited { then, promise, scope: Scope::here() }.run_with(results);
+                Awaited { then, promise, scope: Scope::here() }.run_with(*results);
                 Ok(pending)
             }
         }
@@ -285,7 +285,7 @@ impl<T: WasmNotSend + 'static> Continuation for Awaited<T> {
                 }
                 Err(error) => promise.resolve(Err(error)),
             },
-            Ok(Next::Ahead(results, then)) => Self { then, promise, scope }.run_with(results),
+            Ok(Next::Ahead(results, then)) => Self { then, promise, scope }.run_with(*results),
             Err(error) => promise.resolve(Err(error)),
         }
     }
