@@ -47,6 +47,9 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
     if options.selects("frame") {
         frame(options, report, &engines)?;
     }
+    if options.selects("dispatches") {
+        crate::dispatches::of_frames(options, report)?;
+    }
     if options.selects("every") {
         every(options, report, &engines)?;
     }

@@ -26,7 +26,7 @@ const QUERIES: [(&str, Query); 3] = [
 /// A discrete GPU's frame: most dispatches of a steady frame, by the number of bodies. `benches/README.md` has the same table.
 #[test]
 fn a_steady_frame_has_few_dispatches_and_no_copy() {
-    for (count, most) in [(1000, 8), (10_000, 11), (extent(20_000, 100_000), 25)] {
+    for (count, most) in [(1000, 8), (10_000, 11), (extent(20_000, 100_000), 26)] {
         for (name, query) in QUERIES {
             let Some(engine) = common::gpu() else { return };
             let engine = engine.with_discrete_steps();

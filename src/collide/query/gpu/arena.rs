@@ -26,8 +26,8 @@ const WINDOW_LIMIT: u64 = 1 << 22;
 const TREE_BYTES: u64 = 68;
 /// Bytes for each body, its motion and staging included.
 const STAGED_BODY_BYTES: u64 = 80 + 80 + 32 + 32 + 32 + TREE_BYTES;
-/// A memory limit must allow the bytes of a pair this many times: for two windows, because one is encoded while the previous one is read
-/// back, and for growth.
+/// A memory limit must allow the bytes of a pair this many times: for two windows, because the next is on the device while the host takes
+/// the rows of one, and for growth.
 const STAGED_TIMES: u64 = 3;
 /// Uniforms, staging of small uploads, and what scans need.
 const SMALL_BYTES: u64 = 2 << 20;
