@@ -212,6 +212,7 @@ pub mod navigate;
 mod observe;
 mod parallel;
 mod pending;
+mod rounding;
 #[cfg(feature = "serde")]
 mod wire;
 

@@ -89,5 +89,11 @@ pub(crate) use scan::scan;
 /// Flat indices for kernels of any size.
 pub(crate) const DISPATCH_WGSL: &str = include_str!("../../shaders/shared/dispatch.wgsl");
 
+/// Products and sums that are rounded once each.
+pub(crate) const ROUNDING_WGSL: &str = include_str!("../../shaders/rounding.wgsl");
+
+/// Numbers as sums of two f32. Reads `params.zero`.
+pub(crate) const TWICE_WGSL: &str = include_str!("../../shaders/shared/twice.wgsl");
+
 /// Prefix sums within a group.
 pub(crate) const BLOCK_PREFIX_WGSL: &str = include_str!("../../shaders/gpu/block_prefix.wgsl");

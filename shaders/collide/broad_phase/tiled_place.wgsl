@@ -12,7 +12,7 @@ struct TileParams {
     // Window of the pair order to write (tiled_write.wgsl only).
     window_begin: u32,
     window_len: u32,
-    // Always zero (see bvh/rounding.wgsl).
+    // Always zero (see rounding.wgsl).
     zero: u32,
     // Moving bodies and statics.
     column_count: u32,

@@ -14,7 +14,7 @@ struct BuildParams {
     first: u32,
     // Levels to build above the lowest.
     level_count: u32,
-    // Always zero (see bvh/rounding.wgsl).
+    // Always zero (see rounding.wgsl).
     zero: u32,
 }
 

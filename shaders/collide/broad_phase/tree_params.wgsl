@@ -12,7 +12,7 @@ struct TreeParams {
     static_count: u32,
     // Number of half-spaces, moving and static; `planes` stores their ids.
     plane_count: u32,
-    // Always zero (see bvh/rounding.wgsl).
+    // Always zero (see rounding.wgsl).
     zero: u32,
     // Rows (in Morton order) or heavy rows of this dispatch.
     begin: u32,

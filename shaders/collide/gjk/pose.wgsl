@@ -3,7 +3,7 @@
 // CPU twin: src/collide/gjk/pose.rs (`Spheres`, `Relative` and `Scales`; here they are one struct). The CPU's centres
 // are f64; here each is a sum of two f32, whose difference adds one more rounding, which `error` includes.
 //
-// Reads the bindings `bodies` and `hulls`, and `params.zero`, which is always zero (see bvh/rounding.wgsl).
+// Reads the bindings `bodies` and `hulls`, and `params.zero`, which is always zero (see rounding.wgsl).
 
 // Rounding of f32: half a unit in the last place of 1.
 const ROUNDING: f32 = 5.9604645e-8;

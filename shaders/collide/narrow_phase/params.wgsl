@@ -2,7 +2,7 @@
 // No twin: only kernels have parameters; the Rust struct is in src/collide/narrow_phase/kernels.rs.
 
 struct NarrowParams {
-    // Always zero (see bvh/rounding.wgsl).
+    // Always zero (see rounding.wgsl).
     zero: u32,
     // First invocation of this dispatch.
     first: u32,

@@ -2,9 +2,7 @@
 // relative pose at which the centres are nearest. The motion that remains around that pose is as long as the bodies
 // are large, so that neither speed nor distance costs pair.wgsl precision.
 //
-// A number that is f64 on the CPU is the sum of two f32 here. Each sum is rounded once, protected from contraction
-// (see bvh/rounding.wgsl), so that its rounding error is itself an f32 (Knuth 1969); factors are split in halves whose
-// products are exact.
+// A number that is f64 on the CPU is the sum of two f32 here (shared/twice.wgsl).
 //
 // Writes to measures, for pair.wgsl: the vector from b's centre to a's at a time (world units and axes); that time;
 // the velocity of a minus that of b, scaled by a power of two so that its largest component is between 1 and 2; and
@@ -14,47 +12,10 @@
 //
 // No twin: on the CPU `sweep` in src/collide/sweep/pair.rs shortens the motion before it casts.
 
-// Error of `offset_at`, relative to the distance at the start plus the length of the motion: slightly more than 2^-46.
-const TWICE_ERROR: f32 = 3e-14;
 // Error of the bodies' remainders, relative to their magnitude.
 const REMAINDER_ERROR: f32 = 6e-8;
 // Largest sum of both errors that is accepted, relative to the bounding radii.
 const CUT_ERROR: f32 = 2e-7;
-
-fn opaque3(v: vec3f) -> vec3f {
-    return bitcast<vec3f>(bitcast<vec3u>(v) ^ vec3u(params.zero));
-}
-
-// A sum and its rounding error.
-struct Twice {
-    sum: vec3f,
-    rest: vec3f,
-}
-
-fn two_sum(a: vec3f, b: vec3f) -> Twice {
-    let sum = opaque3(a + b);
-    let of_b = opaque3(sum - a);
-    let of_a = opaque3(sum - of_b);
-    return Twice(sum, opaque3(opaque3(a - of_a) + opaque3(b - of_b)));
-}
-
-// The upper 12 of 24 bits; subtracting them leaves the lower ones.
-fn upper(v: vec3f) -> vec3f {
-    return bitcast<vec3f>(bitcast<vec3u>(v) & vec3u(0xfffff000u));
-}
-
-// Position at `time` of a point that starts at `apart` and moves with `velocity`.
-fn offset_at(apart: Twice, velocity: Twice, time: f32) -> vec3f {
-    let time_high = upper(vec3f(time));
-    let time_low = vec3f(time) - time_high;
-    let high = upper(velocity.sum);
-    let low = velocity.sum - high;
-    let first = two_sum(apart.sum, high * time_high);
-    let second = two_sum(first.sum, high * time_low);
-    let third = two_sum(second.sum, low * time_high);
-    let rest = apart.rest + first.rest + second.rest + third.rest + low * time_low + velocity.rest * time;
-    return opaque3(third.sum + rest);
-}
 
 fn cut(index: u32, pair: vec2u) -> u32 {
     let a = bodies[pair.x];

@@ -4,7 +4,7 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::gpu::kernel::{Kernel, only, read, read_write, uniform};
 use crate::gpu::sort::{RUN_INVOCATIONS, SORT_RUN_WGSL};
-use crate::gpu::{BLOCK_PREFIX_WGSL, DISPATCH_WGSL};
+use crate::gpu::{BLOCK_PREFIX_WGSL, DISPATCH_WGSL, ROUNDING_WGSL};
 
 const PLACE: &str = include_str!("../../../shaders/collide/broad_phase/tiled_place.wgsl");
 pub(crate) const TYPES: &str = concat!(
@@ -13,7 +13,6 @@ pub(crate) const TYPES: &str = concat!(
 );
 pub(crate) const BOUNDS_PARAMS: &str = include_str!("../../../shaders/collide/scene/bounds_params.wgsl");
 pub(crate) const ROTATION: &str = include_str!("../../../shaders/collide/scene/rotation.wgsl");
-pub(crate) const ROUNDING: &str = include_str!("../../../shaders/collide/bvh/rounding.wgsl");
 pub(crate) const AABB: &str = include_str!("../../../shaders/collide/bvh/aabb.wgsl");
 pub(crate) const BOUNDS_CORE: &str = include_str!("../../../shaders/collide/scene/bounds_core.wgsl");
 const GRID: &str = include_str!("../../../shaders/collide/broad_phase/morton_grid.wgsl");
@@ -30,7 +29,7 @@ pub(crate) static BOUNDS: Kernel = Kernel {
         DISPATCH_WGSL,
         TYPES,
         BOUNDS_PARAMS,
-        ROUNDING,
+        ROUNDING_WGSL,
         AABB,
         BOUNDS_CORE,
         include_str!("../../../shaders/collide/scene/bounds.wgsl"),
@@ -48,7 +47,7 @@ pub(crate) static TILED_COUNT: Kernel = Kernel {
     label: "hullfield.collide.tiled_count",
     sources: only(&[
         DISPATCH_WGSL,
-        ROUNDING,
+        ROUNDING_WGSL,
         AABB,
         PLACE,
         include_str!("../../../shaders/collide/broad_phase/tiled_count.wgsl"),
@@ -65,7 +64,7 @@ pub(crate) static TILED_WRITE: Kernel = Kernel {
     label: "hullfield.collide.tiled_write",
     sources: only(&[
         DISPATCH_WGSL,
-        ROUNDING,
+        ROUNDING_WGSL,
         AABB,
         PLACE,
         include_str!("../../../shaders/collide/broad_phase/tiled_write.wgsl"),
@@ -83,7 +82,7 @@ pub(crate) static TILED_WRITE: Kernel = Kernel {
 pub(crate) static MORTON_FRAME: Kernel = Kernel {
     label: "hullfield.collide.morton_frame",
     sources: only(&[
-        ROUNDING,
+        ROUNDING_WGSL,
         AABB,
         GRID,
         FIT,
@@ -101,7 +100,7 @@ pub(crate) static MORTON_KEYS: Kernel = Kernel {
     label: "hullfield.collide.morton_keys",
     sources: only(&[
         DISPATCH_WGSL,
-        ROUNDING,
+        ROUNDING_WGSL,
         AABB,
         GRID,
         KEY,
@@ -142,7 +141,7 @@ pub(crate) static TREE_BUILD: Kernel = Kernel {
     label: "hullfield.collide.tree_build",
     sources: only(&[
         DISPATCH_WGSL,
-        ROUNDING,
+        ROUNDING_WGSL,
         AABB,
         NODE,
         include_str!("../../../shaders/collide/broad_phase/tree_build.wgsl"),
@@ -161,7 +160,7 @@ pub(crate) static TREE_COUNT: Kernel = Kernel {
     sources: only(&[
         DISPATCH_WGSL,
         TREE_PARAMS,
-        ROUNDING,
+        ROUNDING_WGSL,
         AABB,
         NODE,
         WALK,
@@ -183,7 +182,7 @@ pub(crate) static TREE_WRITE: Kernel = Kernel {
     sources: only(&[
         DISPATCH_WGSL,
         TREE_PARAMS,
-        ROUNDING,
+        ROUNDING_WGSL,
         AABB,
         NODE,
         WALK,
@@ -206,7 +205,7 @@ pub(crate) static HEAVY_COUNT: Kernel = Kernel {
     sources: only(&[
         DISPATCH_WGSL,
         TREE_PARAMS,
-        ROUNDING,
+        ROUNDING_WGSL,
         AABB,
         HEAVY_PLACE,
         include_str!("../../../shaders/collide/broad_phase/heavy_count.wgsl"),
@@ -241,7 +240,7 @@ pub(crate) static HEAVY_WRITE: Kernel = Kernel {
     sources: only(&[
         DISPATCH_WGSL,
         TREE_PARAMS,
-        ROUNDING,
+        ROUNDING_WGSL,
         AABB,
         HEAVY_PLACE,
         BLOCK_PREFIX_WGSL,
@@ -369,11 +368,11 @@ pub(crate) struct TreeParams {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collide::bvh::aabb::Aabb;
-    use crate::collide::bvh::{aabb, rounding};
+    use crate::collide::bvh::aabb::{self, Aabb};
     use crate::collide::narrow_phase::kernels::tests::{constant, same_layout};
     use crate::collide::scene::bounds;
     use crate::gpu::sort::RUN_LEN;
+    use crate::rounding;
 
     #[test]
     fn structs_have_the_same_layout_in_both_languages() {

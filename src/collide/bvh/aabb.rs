@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::collide::bvh::rounding::{add, add3, dot, mul};
+use crate::rounding::{add, add3, dot, mul};
 
 /// Padding of a half-space per unit of position, its own and that of the box tested against it (`67u`).
 pub(crate) const PAD_PLANE: f32 = 4e-6;

@@ -2,6 +2,5 @@
 
 pub(crate) mod aabb;
 pub(crate) mod morton;
-pub(crate) mod rounding;
 pub(crate) mod static_tree;
 pub(crate) mod tree;

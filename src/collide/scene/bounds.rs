@@ -45,7 +45,7 @@
 //! pads cover (the body's rounding, the tolerance) stays covered, as a corner's depth grows with every pad.
 
 use crate::collide::bvh::aabb::{Aabb, PAD_PLANE, PLANE};
-use crate::collide::bvh::rounding::{add, add3, dot, flush, greater, mul};
+use crate::rounding::{add, add3, dot, flush, greater, mul};
 use bytemuck::Zeroable;
 
 use crate::collide::hull::record::HullRecord;

@@ -1,14 +1,14 @@
 //! The kernels of sweeps on the GPU engine: see `query/gpu/sweeps.rs`.
 
-use crate::collide::broad_phase::kernels::{AABB, BOUNDS_CORE, ROUNDING};
+use crate::collide::broad_phase::kernels::{AABB, BOUNDS_CORE};
 use crate::collide::broad_phase::kernels::{BOUNDS_PARAMS, ROTATION, TYPES};
 use crate::collide::narrow_phase::kernels::{
     DEPTH, DEPTH_EXHAUSTIVE, EXHAUSTIVE, GJK_CORE, HIT_WRITE_MEASURED, HIT_WRITE_MEASURED_EXHAUSTIVE, LISTED,
     MEASURES_OUT, NARROW, PairSource, REFINE_LIST, SEARCH_MAIN, Stages, search,
 };
-use crate::gpu::DISPATCH_WGSL;
 use crate::gpu::kernel::Binding;
 use crate::gpu::kernel::{Kernel, only, parts, read, read_write, uniform};
+use crate::gpu::{DISPATCH_WGSL, ROUNDING_WGSL, TWICE_WGSL};
 
 const MOTION: &str = include_str!("../../../shaders/collide/scene/motion.wgsl");
 const WAY: &str = include_str!("../../../shaders/collide/sweep/meeting.wgsl");
@@ -19,7 +19,7 @@ pub(crate) static SWEEP_BOUNDS: Kernel = Kernel {
         DISPATCH_WGSL,
         TYPES,
         BOUNDS_PARAMS,
-        ROUNDING,
+        ROUNDING_WGSL,
         AABB,
         BOUNDS_CORE,
         ROTATION,
@@ -38,7 +38,8 @@ pub(crate) static SWEEP_BOUNDS: Kernel = Kernel {
 
 /// A kernel that cuts the path of each pair down to where its bounding spheres meet.
 const fn cut(label: &'static str, pairs: PairSource) -> Kernel {
-    const MAIN: &[&str] = &[ROTATION, MOTION, WAY, include_str!("../../../shaders/collide/sweep/cut.wgsl")];
+    const MAIN: &[&str] =
+        &[ROTATION, MOTION, WAY, TWICE_WGSL, include_str!("../../../shaders/collide/sweep/cut.wgsl")];
     const BODIES: &[Binding] = &[
         uniform("params", "NarrowParams"),
         read("bodies", "array<PackedBody>"),

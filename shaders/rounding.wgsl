@@ -2,7 +2,8 @@
 // (src/collide/scene/bounds.rs explains why).
 //
 // WGSL lets a compiler contract products and sums, and reassociate sums. Each result is therefore xor-ed with
-// `params.zero`, which is always zero, but not known to the compiler.
+// `params.zero`, which is always zero, but not known to the compiler. WGSL doesn't say to which neighbour a result is rounded
+// either: gpu/self_test.wgsl finds out on each device that it is the nearest.
 // The CPU uses plain operators: rustc neither contracts nor reassociates.
 
 const TINY: f32 = 1e-30;
