@@ -37,7 +37,15 @@ pub enum BindingKind {
 /// Every kernel of the library.
 pub(crate) fn all() -> Vec<&'static Kernel> {
     let collide = [collide::KERNELS, collide::BROAD_KERNELS, collide::SWEEP_KERNELS].concat();
-    [gpu::scan::KERNELS, gpu::sort::KERNELS, &collide, flow::KERNELS, flow::AGENT_KERNELS].concat()
+    [
+        gpu::self_test::KERNELS,
+        gpu::scan::KERNELS,
+        gpu::sort::KERNELS,
+        &collide,
+        flow::KERNELS,
+        flow::AGENT_KERNELS,
+    ]
+    .concat()
 }
 
 /// The sources of every kernel of the library. They are composed anew by each call.

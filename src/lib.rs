@@ -144,8 +144,13 @@
 //! Results that stay on the device (`Arena::encode_intersections` and its like) are not settled there: a status may be "unsettled", but is never
 //! another than that of the table.
 //!
-//! The f64 path uses no fused operation and no trigonometry of the platform. That f32 decides nothing that it should not depends on what
-//! WGSL guarantees of the accuracy of a device.
+//! The f64 path uses no fused operation and no trigonometry of the platform. That f32 decides nothing that it should not depends on the
+//! accuracy of the device. WGSL guarantees most of it, but not the direction in which results are rounded. So an engine tests each
+//! device when it is opened: one dispatch computes some thousand sums, products, quotients, roots and the like by the functions that
+//! the kernels use, and the host compares them. `Engine::auto` passes over a device that fails, to the CPU if there is no other, and
+//! [`Engine::reason`] names the operation, its operands, what it gave and what is allowed. `Engine::gpu` and
+//! `Engine::from_device` return [`Error::NoGpu`] with the same sentence. In a browser `Engine::from_device` cannot wait for the test: there
+//! the error comes in place of the first answer.
 //!
 //! Distances of a flow field are whole numbers and exact. Lengths of paths are good to 1e-9 of the path; a surface's default method may be
 //! longer than the shortest path by a tolerance that the caller sets, 0.1 % unless said otherwise.

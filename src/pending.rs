@@ -31,6 +31,7 @@ use crate::lock::lock;
 ///   [`Arena::prepare`](crate::collide::Arena::prepare) and [`Flow::prepare`](crate::flow::Flow::prepare) build them beforehand,
 ///   in the background. A call that needs a pipeline which is being built waits for it.
 /// - on a GPU, device memory is allocated and mapped when a job is larger than those before it.
+/// - [`Engine::from_device`](crate::Engine::from_device) waits for the self-test of the device, but in a browser.
 /// - on a device that the caller uses too ([`Engine::from_device`](crate::Engine::from_device),
 ///   [`Engine::device`](crate::Engine::device)), a call that encodes into the caller's encoder and a call that moves agents
 ///   first submit all queued work, so that the queue's order is the order of the calls. Some software drivers make every

@@ -22,9 +22,13 @@ impl Engine {
     /// }
     /// ```
     ///
+    /// The call waits for the [self-test](crate#determinism) of the device, and so for what its queue holds. In a browser, where nothing may
+    /// wait, the test is the first work that the engine submits. Where it fails there, each call after it and each answer that is not
+    /// out yet is the error.
+    ///
     /// # Errors
     /// [`Error::Value`] where a limit of the device is below WebGPU's default, which the kernels need, and where the options choose
-    /// [`BackendChoice::Cpu`]; [`Error::DeviceLost`].
+    /// [`BackendChoice::Cpu`]; [`Error::NoGpu`] where the device fails the self-test; [`Error::DeviceLost`].
     pub fn from_device(device: wgpu::Device, queue: wgpu::Queue, options: &EngineOptions) -> Result<Self> {
         if options.backend == BackendChoice::Cpu {
             let allowed = "it must be Auto or Gpu for an engine on a device";

@@ -97,6 +97,9 @@ pub struct EngineOptions {
 /// println!("{}: {}", engine.backend(), engine.reason());
 /// # Ok::<(), hullfield::Error>(())
 /// ```
+///
+/// A device is tested when it is opened, as answers rest on how it rounds: see [Determinism](crate#determinism). The test takes some
+/// milliseconds, a tenth of a second on a software driver that has no shader cache, and counts as nothing that the engine made.
 #[derive(Clone)]
 pub struct Engine {
     shared: Arc<Shared>,
@@ -121,8 +124,8 @@ impl Engine {
     /// An engine with these options.
     ///
     /// # Errors
-    /// [`Error::NoGpu`](crate::Error::NoGpu) for [`BackendChoice::Gpu`] where no adapter can do the work, and without the feature
-    /// `gpu`. [`BackendChoice::Auto`] and [`BackendChoice::Cpu`] do not fail.
+    /// [`Error::NoGpu`](crate::Error::NoGpu) for [`BackendChoice::Gpu`] where no adapter can do the work or passes the self-test, and
+    /// without the feature `gpu`. [`BackendChoice::Auto`] and [`BackendChoice::Cpu`] do not fail.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn new(options: &EngineOptions) -> Result<Self> {
         pollster::block_on(Self::new_async(options))
@@ -148,8 +151,8 @@ impl Engine {
         Ok(Self { shared: Arc::new(Shared { context, reason, options: *options, account }) })
     }
 
-    /// A real GPU if there is one, else the CPU: [`BackendChoice::Auto`] and no limits. [`reason`](Self::reason) says what was
-    /// chosen.
+    /// A real GPU if there is one that passes the self-test, else the CPU: [`BackendChoice::Auto`] and no limits.
+    /// [`reason`](Self::reason) says what was chosen.
     ///
     /// # Errors
     /// None in this version.
@@ -169,7 +172,7 @@ impl Engine {
     /// The best adapter of any kind: [`BackendChoice::Gpu`] and no limits.
     ///
     /// # Errors
-    /// [`Error::NoGpu`](crate::Error::NoGpu) where no adapter can do the work, and without the feature `gpu`.
+    /// [`Error::NoGpu`](crate::Error::NoGpu) where no adapter can do the work or passes the self-test, and without the feature `gpu`.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn gpu() -> Result<Self> {
         pollster::block_on(Self::gpu_async())

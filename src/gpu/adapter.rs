@@ -6,6 +6,7 @@ use crate::account::Account;
 use crate::error::{Error, Result};
 use crate::gpu::context::Context;
 use crate::gpu::device::{Origin, check_limits};
+use crate::gpu::self_test;
 
 /// A device that is ready for work, and why it was chosen.
 #[derive(Debug)]
@@ -20,22 +21,52 @@ pub(crate) struct Opened {
 /// Why there is none, as a clause.
 pub(crate) async fn open_real(account: &Arc<Account>) -> Result<Opened, String> {
     let adapters = found().await;
-    let mut refused = Vec::new();
-    for adapter in
-        adapters.iter().filter(|adapter| rank(&adapter.get_info()).is_some_and(|rank| rank.by_auto))
-    {
-        match open(adapter, "the best GPU found", account).await {
-            Ok(opened) => return Ok(opened),
-            Err(error) => refused.push(error.to_string()),
-        }
+    let real: Vec<_> = adapters
+        .iter()
+        .filter(|adapter| rank(&adapter.get_info()).is_some_and(|rank| rank.by_auto))
+        .collect();
+    if !real.is_empty() {
+        return open_first(&real, account).await;
     }
-    Err(if !refused.is_empty() {
-        format!("no GPU could be used: {}", refused.join("; "))
-    } else if adapters.is_empty() {
+    Err(if adapters.is_empty() {
         why_none()
     } else {
         format!("only software adapters were found: {}", names(&adapters))
     })
+}
+
+/// Opens the first of these adapters that can do the work.
+///
+/// # Errors
+/// Why none can, as a clause.
+pub(crate) async fn open_first(
+    adapters: &[&wgpu::Adapter],
+    account: &Arc<Account>,
+) -> Result<Opened, String> {
+    let mut refused = Vec::new();
+    for adapter in adapters {
+        match open(adapter, "the best GPU found", account).await {
+            Ok(opened) => return Ok(opened),
+            Err(error) => refused.push(clause(error)),
+        }
+    }
+    Err(format!("no GPU could be used: {}", refused.join("; ")))
+}
+
+/// An error as a part of a sentence that says already that a GPU can't be used.
+fn clause(error: Error) -> String {
+    match error {
+        Error::NoGpu { message } => message,
+        error => error.to_string(),
+    }
+}
+
+/// The adapters that [`open_real`] leaves out.
+#[cfg(test)]
+pub(crate) async fn software() -> Vec<wgpu::Adapter> {
+    let mut adapters = found().await;
+    adapters.retain(|adapter| rank(&adapter.get_info()).is_some_and(|rank| !rank.by_auto));
+    adapters
 }
 
 /// Opens the best adapter of any kind.
@@ -50,7 +81,7 @@ pub(crate) async fn open_any(account: &Arc<Account>) -> Result<Opened> {
             Err(error) => first_error = first_error.or(Some(error)),
         }
     }
-    Err(Error::NoGpu { message: first_error.map_or_else(why_none, |error| error.to_string()) })
+    Err(Error::NoGpu { message: first_error.map_or_else(why_none, clause) })
 }
 
 /// Opens the adapter of this name, the best where several have it.
@@ -70,14 +101,34 @@ pub(crate) async fn open_named(name: &str, account: &Arc<Account>) -> Result<Ope
     }
 }
 
-/// Uses the device of an application.
+/// Uses the device of an application, and tests its arithmetic. Natively the verdict is there on return. In a browser, where nothing may
+/// wait, the test is the first work of the device's queue: where it fails, every answer after it is the error.
 ///
 /// # Errors
-/// [`Error::Value`] where a limit is too small.
+/// [`Error::Value`] where a limit is too small; those of [`self_test::test`].
 pub(crate) fn share(device: wgpu::Device, queue: wgpu::Queue, account: &Arc<Account>) -> Result<Opened> {
-    let reason = format!("{}, a device that the caller gave", describe(&device.adapter_info()));
+    let name = describe(&device.adapter_info());
     let context = Context::new(device, queue, Arc::clone(account), Origin::Given)?;
-    Ok(Opened { context, reason })
+    #[cfg(not(target_arch = "wasm32"))]
+    pollster::block_on(self_test::test(context.device(), context.queue()))
+        .map_err(|error| of(&name, error))?;
+    #[cfg(target_arch = "wasm32")]
+    {
+        let (faults, name) = (Arc::clone(context.faults()), name.clone());
+        let test = self_test::begin(context.device(), context.queue(), move |verdict| {
+            verdict.map_err(|error| faults.refuse(of(&name, error))).or(Ok(()))
+        })?;
+        context.hold(test.map(|test| test.outcome));
+    }
+    Ok(Opened { context, reason: format!("{name}, a device that the caller gave") })
+}
+
+/// The error of an adapter that can't be used, with the adapter's name.
+fn of(adapter: &str, error: Error) -> Error {
+    match error {
+        Error::NoGpu { message } => Error::NoGpu { message: format!("{adapter}: {message}") },
+        error => error,
+    }
 }
 
 async fn open(adapter: &wgpu::Adapter, why: &str, account: &Arc<Account>) -> Result<Opened> {
@@ -101,6 +152,8 @@ async fn open(adapter: &wgpu::Adapter, why: &str, account: &Arc<Account>) -> Res
     let opened = adapter.request_device(&descriptor).await;
     let (device, queue) = opened.map_err(|error| no_gpu(format!("the adapter gave no device: {error}")))?;
     let context = Context::new(device, queue, Arc::clone(account), Origin::Own)?;
+    let tested = self_test::test(context.device(), context.queue()).await;
+    tested.map_err(|error| of(&describe(&info), error))?;
     Ok(Opened { context, reason: format!("{}: {why}", describe(&info)) })
 }
 
@@ -130,7 +183,7 @@ pub struct AdapterReport {
     pub subgroups: bool,
     /// Whether kernels can be timed on the device.
     pub timestamps: bool,
-    /// Whether [`Engine::auto`](crate::Engine::auto) would take it.
+    /// Whether [`Engine::auto`](crate::Engine::auto) would take it if its device passes the self-test. The list opens no device.
     pub is_auto: bool,
     /// Why it would, or would not.
     pub why: String,

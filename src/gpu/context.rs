@@ -41,6 +41,9 @@ struct Shared {
     is_shared: AtomicBool,
     #[cfg(not(target_arch = "wasm32"))]
     waiter: crate::gpu::waiter::Waiter,
+    /// The self-test of a device of the caller, which runs beside the first queries.
+    #[cfg(target_arch = "wasm32")]
+    self_test: Mutex<Option<crate::pending::Pending<()>>>,
 }
 
 /// A context has all methods of its device.
@@ -69,6 +72,8 @@ impl Context {
             is_shared: AtomicBool::new(origin == Origin::Given),
             pool: Arc::new(Pool::new(account)),
             pipelines: Mutex::default(),
+            #[cfg(target_arch = "wasm32")]
+            self_test: Mutex::default(),
             device,
         };
         Ok(Self { shared: Arc::new(shared) })
@@ -123,6 +128,12 @@ impl Context {
     #[cfg(test)]
     pub(crate) fn is_closing(&self) -> bool {
         self.shared.waiter.is_closing()
+    }
+
+    /// Keeps the self-test going.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn hold(&self, self_test: Option<crate::pending::Pending<()>>) {
+        *lock(&self.shared.self_test) = self_test;
     }
 
     #[cfg(not(target_arch = "wasm32"))]

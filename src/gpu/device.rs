@@ -20,6 +20,8 @@ pub(crate) const MAX_GROUPS: u32 = 65_535;
 pub(crate) struct Faults {
     lost: Mutex<Option<String>>,
     uncaptured: Mutex<Option<Error>>,
+    /// Why the device must not be used.
+    refused: Mutex<Option<Error>>,
 }
 
 impl Faults {
@@ -28,6 +30,12 @@ impl Faults {
         if !matches!(error, Error::DeviceLost { .. }) {
             lock(&self.uncaptured).get_or_insert(error);
         }
+    }
+
+    /// Makes this the error of every later call, and of every answer that is not out yet.
+    #[cfg(any(target_arch = "wasm32", test))]
+    pub(crate) fn refuse(&self, error: Error) {
+        lock(&self.refused).get_or_insert(error);
     }
 }
 
@@ -195,11 +203,14 @@ impl Device {
         (0..items.div_ceil(piece)).map(move |i| i * piece..((i + 1) * piece).min(items))
     }
 
-    /// Fails if the device is lost, or with an error that it raised outside of a call.
+    /// Fails if the device is lost or refused, or with an error that it raised outside of a call.
     pub(crate) fn check(&self) -> Result<()> {
         let faults = &self.faults;
         if let Some(message) = lock(&faults.lost).clone() {
             return Err(Error::DeviceLost { message });
+        }
+        if let Some(error) = lock(&faults.refused).clone() {
+            return Err(error);
         }
         match lock(&faults.uncaptured).take() {
             Some(error) => Err(error),

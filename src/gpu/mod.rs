@@ -71,6 +71,7 @@ pub(crate) mod prepare;
 pub(crate) mod profile;
 pub(crate) mod readback;
 pub(crate) mod scan;
+pub(crate) mod self_test;
 pub(crate) mod sort;
 pub(crate) mod submission_queue;
 pub(crate) mod submit;

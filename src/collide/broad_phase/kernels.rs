@@ -120,7 +120,7 @@ pub(crate) static MORTON_RUNS: Kernel = Kernel {
     label: "hullfield.collide.morton_runs",
     sources: only(&[
         DISPATCH_WGSL,
-        ROUNDING,
+        ROUNDING_WGSL,
         AABB,
         GRID,
         FIT,
