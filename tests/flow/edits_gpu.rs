@@ -119,10 +119,10 @@ fn updates_equal_fresh_solves() {
                 scene.options.max_distance = max_distance;
                 number += 1;
                 // Software drivers take a twentieth of a second for an update.
-                if number % extent(5, 1) != 0 {
+                if !number.is_multiple_of(extent(5, 1)) {
                     continue;
                 }
-                let binding_limit = if number % 3 == 0 { 64 << 10 } else { u64::MAX };
+                let binding_limit = if number.is_multiple_of(3) { 64 << 10 } else { u64::MAX };
                 let engine = engine.clone().with_binding_limit(binding_limit);
                 let counts = update_repeatedly(&engine, scene, extent(8, 40), random);
                 all.updates += counts.updates;
