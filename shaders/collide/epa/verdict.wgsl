@@ -82,7 +82,7 @@ fn epa_verdict(simplex: Simplex, near_known: bool) {
             let a = corners[indices & 255u].point;
             let b = corners[(indices >> 8u) & 255u].point;
             let c = corners[indices >> 16u].point;
-            let near_squared = relative.touching * relative.touching;
+            let near_squared = relative.near * relative.near;
             // The limit is zero if the error bound alone exceeds the tolerance.
             if relative.touching > 0.0 && along <= relative.touching && triangle_distance_squared(a, b, c) <= near_squared {
                 decision = DECISION_TOUCHING;

@@ -19,6 +19,11 @@ fn gap_error(smaller: f32, sum: f32, distance: f32) -> f32 {
     return 1.001 * ROUNDING * (25.0 * sum + 24.0 * smaller + 13.0 * distance);
 }
 
+// The same for what a point of the simplex or a face of a polytope shows.
+fn point_error(smaller: f32, sum: f32, distance: f32) -> f32 {
+    return 1.001 * ROUNDING * (21.0 * sum + 14.0 * smaller + 10.0 * distance);
+}
+
 struct Relative {
     // A is the pair's second body.
     is_swapped: bool,
@@ -52,6 +57,7 @@ struct Relative {
     // Thresholds of the verdicts: see `Limits` in src/collide/gjk/verdict.rs.
     separated: f32,
     touching: f32,
+    near: f32,
     penetrating: f32,
 }
 
@@ -107,17 +113,23 @@ fn relate(first: u32, second: u32) {
     relative.offset = inverse_frame * (centres * inverse);
     relative.frame = rotation_a;
     relative.distance = length_of(relative.offset);
-    set_thresholds(gap_error(relative.smaller, relative.sum, relative.distance));
+    set_thresholds(
+        gap_error(relative.smaller, relative.sum, relative.distance),
+        point_error(relative.smaller, relative.sum, relative.distance)
+    );
 }
 
-// Sets the error bound and the thresholds of the verdicts.
-fn set_thresholds(error: f32) {
+// Sets the thresholds of the verdicts from the error bound of what a direction shows, and of what a point shows.
+fn set_thresholds(error: f32, of_points: f32) {
     let tolerance = tolerance_at(0.0);
-    let clear = MOST_TOUCHING * tolerance + relative.excess + error;
+    let most = MOST_TOUCHING * tolerance + relative.excess;
+    let least = LEAST_TOUCHING * tolerance - relative.excess;
     relative.error = error;
-    relative.separated = clear;
-    relative.penetrating = clear;
-    relative.touching = max(LEAST_TOUCHING * tolerance - relative.excess - error, 0.0);
+    relative.separated = most + error;
+    relative.penetrating = most + of_points;
+    relative.touching = max(least - error, 0.0);
+    // No point shows a touch if no direction can.
+    relative.near = select(0.0, least - of_points, relative.touching > 0.0);
 }
 
 // Whether the bounding spheres alone prove a separation, along the line of the centres.

@@ -235,7 +235,7 @@ fn gjk(start: vec3f) -> Outcome {
     // Cores this near overlap by their rounding radii alone.
     let deep = max(rounding - relative.penetrating, 0.0);
     // The search ends at this distance. Without rounding it is 0 if the error bound alone exceeds the tolerance.
-    let near = select(deep, max(relative.touching, 0.0), rounding == 0.0);
+    let near = select(deep, relative.near, rounding == 0.0);
     let near_squared = near * near;
     var closest = start;
     var closest_squared = dot(start, start);

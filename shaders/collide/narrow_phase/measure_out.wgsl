@@ -25,7 +25,7 @@ fn verdict_between(lower: f32, upper: f32, gap: f32, margin: f32) -> u32 {
     if upper < -relative.penetrating {
         return VERDICT_PENETRATING;
     }
-    if lower >= -relative.touching && upper <= relative.touching {
+    if lower >= -relative.touching && upper <= relative.near {
         return VERDICT_TOUCHING;
     }
     return VERDICT_UNSETTLED;

@@ -31,7 +31,7 @@ fn main(
         verdict = rounded_verdict();
         axis = rounded_axis;
     } else if outcome.kind == OUTCOME_NEAR {
-        epa_verdict(outcome.simplex, simplex_distance(outcome.simplex) <= relative.touching);
+        epa_verdict(outcome.simplex, simplex_distance(outcome.simplex) <= relative.near);
         if decision == DECISION_SEPARATED {
             verdict = VERDICT_SEPARATED;
             axis = decision_axis;
@@ -77,7 +77,7 @@ fn rounded_verdict() -> u32 {
     if upper < -relative.penetrating {
         return VERDICT_PENETRATING;
     }
-    if lower >= -relative.touching && upper <= relative.touching {
+    if lower >= -relative.touching && upper <= relative.near {
         return VERDICT_TOUCHING;
     }
     return VERDICT_UNSETTLED;

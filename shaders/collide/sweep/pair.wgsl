@@ -53,11 +53,10 @@ fn sweep_pair(index: u32, pair: vec2u, spin: f32) {
     }
     let tolerance = tolerance_at(0.0);
     let furthest = max(abs(way.begin), abs(way.end)) * length(direction);
-    set_thresholds(
-        gap_error(relative.smaller, relative.sum, max(relative.distance, relative.sum + spin))
-            + PATH_ERROR * furthest
-            + CUT_ERROR * relative.sum,
-    );
+    let error = gap_error(relative.smaller, relative.sum, max(relative.distance, relative.sum + spin))
+        + PATH_ERROR * furthest
+        + CUT_ERROR * relative.sum;
+    set_thresholds(error, error);
     let near = tolerance - relative.error - relative.excess;
     if !(near > 0.1 * tolerance) {
         verdicts[index] = VERDICT_UNSETTLED;

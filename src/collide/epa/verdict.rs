@@ -273,14 +273,12 @@ impl<'s, 'a, D: Difference, const POINTS: usize, const FACES: usize> Polytope<'s
             if !(along - face.distance > slack) || self.point_count == POINTS {
                 // The polytope may have come near the origin since the start.
                 let [a, b, c] = self.corners(face.corners);
-                let touching = self.search.limits.touching;
-                return Err(
-                    if along <= touching && triangle_distance_squared(a, b, c) <= touching * touching {
-                        Stop::Decided(Decision::Touching)
-                    } else {
-                        Stop::Stuck
-                    },
-                );
+                let Limits { touching, near, .. } = *self.search.limits;
+                return Err(if along <= touching && triangle_distance_squared(a, b, c) <= near * near {
+                    Stop::Decided(Decision::Touching)
+                } else {
+                    Stop::Stuck
+                });
             }
             self.add_point(point, slack)?;
         }

@@ -15,10 +15,16 @@ use crate::collide::scene::motion::Motion;
 /// sum of the bounding radii, and the distance of the centres.
 ///
 /// ARCHITECTURE ("Bounds of the f32 paths") proves it for a first body that is at least as large as the second. It holds for each bound
-/// of the gap that a direction, a point of the simplex or a face of a polytope gives.
+/// of the gap that a direction gives; [`point_error`] is the smaller one of a point.
 #[inline(always)]
 pub(crate) fn gap_error(smaller: f32, sum: f32, distance: f32) -> f32 {
     1.001 * ROUNDING * (19.0 * sum + 24.0 * smaller + 11.0 * distance)
+}
+
+/// The same for a bound of the gap that a point of the simplex or a face of a polytope gives.
+#[inline(always)]
+fn point_error(smaller: f32, sum: f32, distance: f32) -> f32 {
+    1.001 * ROUNDING * (15.0 * sum + 14.0 * smaller + 9.0 * distance)
 }
 
 /// Relative error of f32 lengths, and of bounds that are divided by a length.
@@ -215,6 +221,8 @@ pub(crate) struct Thresholds {
     most_touching: f32,
     /// Bound of the error of a gap.
     pub(crate) error: f32,
+    /// The same where a point of the simplex or a polytope shows the gap.
+    point_error: f32,
 }
 
 impl Thresholds {
@@ -223,29 +231,50 @@ impl Thresholds {
         let tolerance = (1e-5 * spheres.smaller).max(4e-6 * spheres.sum);
         let excess = (a.excess + b.excess) * spheres.inverse;
         let touching = TOUCHING_SHARE as f32 * tolerance;
+        let distance = spheres.squared.sqrt();
         Self {
             tolerance: tolerance - excess,
             least_touching: touching * (1.0 - 1e-5) - excess,
             most_touching: touching * (1.0 + 1e-5) + excess,
-            error: gap_error(spheres.smaller, spheres.sum, spheres.squared.sqrt()),
+            error: gap_error(spheres.smaller, spheres.sum, distance),
+            point_error: point_error(spheres.smaller, spheres.sum, distance),
         }
     }
 
-    /// A lower bound of a gap above this shows a separation, one of a depth a penetration.
+    /// A lower bound of a gap above this shows a separation.
     #[inline(always)]
-    pub(crate) fn clear(&self) -> f32 {
+    pub(crate) fn separated(&self) -> f32 {
         self.most_touching + self.error
     }
 
-    /// A gap whose bounds are within ± this is a touch.
+    /// A lower bound of a depth above this shows a penetration.
+    #[inline(always)]
+    pub(crate) fn penetrating(&self) -> f32 {
+        self.most_touching + self.point_error
+    }
+
+    /// A gap touches whose lower bound is at least minus this, and whose upper bound is at most [`Self::near`].
     #[inline(always)]
     pub(crate) fn touching(&self) -> f32 {
         self.least_touching - self.error
     }
 
+    /// See [`Self::touching`].
+    #[inline(always)]
+    pub(crate) fn near(&self) -> f32 {
+        self.least_touching - self.point_error
+    }
+
     #[inline(always)]
     fn limits(&self) -> Limits<f32> {
-        Limits { separated: self.clear(), touching: self.touching().max(0.0), penetrating: self.clear() }
+        let touching = self.touching().max(0.0);
+        Limits {
+            separated: self.separated(),
+            touching,
+            // No point shows a touch where no direction can.
+            near: if touching > 0.0 { self.near() } else { 0.0 },
+            penetrating: self.penetrating(),
+        }
     }
 }
 

@@ -11,7 +11,7 @@
 //! * `s(n)` above [`Limits::separated`]: separated, `n` is the certificate;
 //! * a tetrahedron in `D` that holds the origin deeper than [`Limits::penetrating`], its own rounding error
 //!   included: penetrating;
-//! * a point of `D` within [`Limits::touching`] of the origin, a thinner tetrahedron, or no more progress: near, which
+//! * a point of `D` within [`Limits::near`] of the origin, a thinner tetrahedron, or no more progress: near, which
 //!   EPA decides.
 
 use crate::collide::gjk::vector::{Real, Vector};
@@ -32,8 +32,10 @@ pub(crate) trait Difference {
 pub(crate) struct Limits<R> {
     /// A lower bound of the gap above this is a separation.
     pub(crate) separated: R,
-    /// A gap known to lie within ± this is a touch.
+    /// A gap touches that is known to be at least minus this and at most [`Self::near`].
     pub(crate) touching: R,
+    /// A point of `D` within this of the origin shows that.
+    pub(crate) near: R,
     /// A depth known to be above this is a penetration.
     pub(crate) penetrating: R,
 }
@@ -55,7 +57,7 @@ pub(crate) enum Outcome<V> {
     Separated { axis: V },
     /// A tetrahedron encloses the origin deeper than [`Limits::penetrating`].
     Penetrating,
-    /// The origin is within [`Limits::touching`] of the simplex, or inside of it but not deep enough, or rounding
+    /// The origin is within [`Limits::near`] of the simplex, or inside of it but not deep enough, or rounding
     /// stopped the descent: EPA continues from here.
     Near { simplex: Simplex<V> },
 }
@@ -71,7 +73,7 @@ pub(crate) fn gjk<D: Difference>(
 ) -> Outcome<D::Vector> {
     let zero = Real::from_f64(0.0);
     let separated_squared = limits.separated * limits.separated;
-    let near_squared = limits.touching * limits.touching;
+    let near_squared = limits.near * limits.near;
     let mut closest = start;
     let mut closest_squared = start.dot(start);
     if !(closest_squared > zero) {

@@ -27,6 +27,7 @@ pub(crate) struct VerdictLanes<'a> {
     /// Squares of the thresholds of verdicts.
     separated_squared: Scalars,
     near_squared: Scalars,
+    touching_squared: Scalars,
     penetrating: Scalars,
     /// Directions left to try.
     left: Scalars,
@@ -53,6 +54,7 @@ impl<'a> VerdictLanes<'a> {
             pairs: PairLanes::new(),
             separated_squared: NONE,
             near_squared: NONE,
+            touching_squared: NONE,
             penetrating: NONE,
             left: NONE,
             closest: ZERO,
@@ -87,7 +89,8 @@ impl<'a> VerdictLanes<'a> {
         let start = self.pairs.start(supports, at, pair);
         let limits = &pair.limits;
         self.separated_squared[at] = limits.separated * limits.separated;
-        self.near_squared[at] = limits.touching * limits.touching;
+        self.near_squared[at] = limits.near * limits.near;
+        self.touching_squared[at] = limits.touching * limits.touching;
         self.penetrating[at] = limits.penetrating;
         set_lane(&mut self.closest, at, start);
         self.squared[at] = start.dot(start);
@@ -120,7 +123,7 @@ impl<'a> VerdictLanes<'a> {
         let along = closest.dot(newest);
         let along_squared = along * along;
         let is_separated = (along > 0.0) & (along_squared > self.separated_squared[at] * squared);
-        let is_shallow = (along >= 0.0) | (along_squared <= self.near_squared[at] * squared);
+        let is_shallow = (along >= 0.0) | (along_squared <= self.touching_squared[at] * squared);
 
         let step = reduce(
             newest,

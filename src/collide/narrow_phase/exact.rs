@@ -239,7 +239,12 @@ pub(crate) fn exact_limits(pair: &ExactRelative) -> Limits<f64> {
     let error = MEASURE_ERROR * (pair.sum + pair.offset.length());
     let least = TOUCHING_SHARE * tolerance(pair.smaller, pair.sum, 0.0);
     let most = touching_limit(pair.smaller, pair.sum);
-    Limits { separated: most + error, touching: least - error, penetrating: least + error }
+    Limits {
+        separated: most + error,
+        touching: least - error,
+        near: least - error,
+        penetrating: least + error,
+    }
 }
 
 /// Start directions of restarted searches.
@@ -264,7 +269,7 @@ pub(crate) fn search(
         Outcome::Separated { axis } => Some(Settled::separated(axis)),
         Outcome::Penetrating => Some(Settled::hit(Status::Penetrating)),
         Outcome::Near { simplex, .. } => {
-            let is_near = simplex_distance(&simplex) <= limits.touching;
+            let is_near = simplex_distance(&simplex) <= limits.near;
             match epa_verdict::<_, POINTS, FACES>(pair, &simplex, is_near, limits) {
                 Decision::Separated { axis } => Some(Settled::separated(axis)),
                 Decision::Touching => Some(Settled::hit(Status::Touching)),

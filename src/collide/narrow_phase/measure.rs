@@ -232,7 +232,7 @@ fn start_pair<'a>(supports: &'a Supports, a: &Placed, b: &Placed, wanted: Measur
     let deep = scales.clear_overlap();
     let past_margin = (beyond / scales.unit) * (1.0 + 2.0 * LENGTH_ERROR) + thresholds.error;
     let goal = Goal {
-        beyond: past_margin.max(thresholds.clear()) + scales.rounding,
+        beyond: past_margin.max(thresholds.separated()) + scales.rounding,
         // For two points that coincide all of these are 0, and they touch.
         within: if with_depth || deep <= 0.0 { -1.0 } else { deep },
         slack: 0.1 * thresholds.tolerance,
@@ -365,7 +365,7 @@ impl Scales {
     /// Cores at most this far apart certainly overlap by their rounding radii.
     #[inline(always)]
     pub(crate) fn clear_overlap(&self) -> f32 {
-        self.rounding - self.thresholds.clear()
+        self.rounding - self.thresholds.penetrating()
     }
 
     /// How much the bounds of a distance may differ.
@@ -391,7 +391,7 @@ struct Core {
 fn conclude([a, b]: [&Placed; 2], scales: &Scales, wanted: MeasureGoal, core: &Core) -> Outcome {
     let thresholds = &scales.thresholds;
     let [lower, upper] = core.bounds.map(|bound| bound - scales.rounding);
-    let status = if lower > thresholds.clear() {
+    let status = if lower > thresholds.separated() {
         // The margin is asked for separated pairs only.
         let error = thresholds.error + LENGTH_ERROR * upper;
         let margin = wanted.beyond / scales.unit;
@@ -399,9 +399,9 @@ fn conclude([a, b]: [&Placed; 2], scales: &Scales, wanted: MeasureGoal, core: &C
             return Outcome::Open;
         }
         Status::Separated
-    } else if upper < -thresholds.clear() {
+    } else if upper < -thresholds.penetrating() {
         Status::Penetrating
-    } else if lower >= -thresholds.touching() && upper <= thresholds.touching() {
+    } else if lower >= -thresholds.touching() && upper <= thresholds.near() {
         Status::Touching
     } else {
         return Outcome::Open;

@@ -217,7 +217,7 @@ fn rounded_verdict(supports: &Supports, a: &Placed, b: &Placed) -> Verdict {
         let pair = Relative::new(supports, a, b, &spheres);
         let scales = Scales::new(a, b, &spheres);
         let goal = Goal {
-            beyond: scales.rounding + scales.thresholds.clear(),
+            beyond: scales.rounding + scales.thresholds.separated(),
             within: scales.clear_overlap(),
             slack: 0.1 * scales.thresholds.tolerance,
             relative: 0.0,
@@ -263,7 +263,7 @@ fn rounded_verdict(supports: &Supports, a: &Placed, b: &Placed) -> Verdict {
 fn refine(supports: &Supports, [a, b]: [&Placed; 2], simplex: &Simplex<Vec3>, is_shallow: bool) -> Verdict {
     let ([a, b], is_swapped) = larger_first(a, b);
     let pair = &Relative::new(supports, a, b, &Spheres::new(a, b));
-    let is_near = simplex_distance(simplex) <= pair.limits.touching;
+    let is_near = simplex_distance(simplex) <= pair.limits.near;
     if is_near && is_shallow {
         return Verdict { status: Some(Status::Touching), refined: false, axis: [0.0; 3] };
     }

@@ -126,8 +126,12 @@ impl Difference for Moved<'_> {
 /// Whether bodies with these rounding radii certainly overlap by more than `clear`.
 fn overlaps(moved: &Moved<'_>, start: Vec3, rounding: f32, clear: f32) -> bool {
     let within = rounding - clear;
-    let limits =
-        Limits { separated: rounding + clear, touching: within.max(0.0), penetrating: (-within).max(0.0) };
+    let limits = Limits {
+        separated: rounding + clear,
+        touching: within.max(0.0),
+        near: within.max(0.0),
+        penetrating: (-within).max(0.0),
+    };
     match gjk(moved, start + moved.by, &limits, |_, _| ()) {
         Outcome::Penetrating => true,
         Outcome::Near { simplex, .. } => simplex_distance(&simplex) < within,
