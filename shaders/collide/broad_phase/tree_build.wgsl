@@ -25,7 +25,8 @@ fn level_begin(level: u32) -> u32 {
 }
 
 fn gather(index: u32) -> Node {
-    let body = order[index];
+    // The order is a permutation; the bound holds whatever it is.
+    let body = min(order[index], arrayLength(&boxes) - 1u);
     let box = boxes[body];
     // Half-spaces are in no box; queries test them separately.
     let lower = select(box.min, vec3f(PLANE), is_plane(box));

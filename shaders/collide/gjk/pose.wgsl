@@ -69,6 +69,12 @@ fn length_of(v: vec3f) -> f32 {
     return select(0.0, most * length(v / most), most > 0.0);
 }
 
+// The number of a hull that exists. A caller's buffer of bodies may name others: what they get is of the last hull, so that the
+// search over its vertices ends.
+fn known_hull(hull: u32) -> u32 {
+    return min(hull, arrayLength(&hulls) - 1u);
+}
+
 fn shape_of(hull: HullRecord) -> Shape {
     return Shape(hull.vertex_offset, hull.vertex_count, hull.cell_offset, hull.cell_side);
 }
@@ -84,8 +90,10 @@ fn relate(first: u32, second: u32) {
     let is_swapped = bodies[second].radius > bodies[first].radius;
     let body_a = bodies[select(first, second, is_swapped)];
     let body_b = bodies[select(second, first, is_swapped)];
-    let hull_a = hulls[body_a.hull];
-    let hull_b = hulls[body_b.hull];
+    let known_a = known_hull(body_a.hull);
+    let known_b = known_hull(body_b.hull);
+    let hull_a = hulls[known_a];
+    let hull_b = hulls[known_b];
     let rotation_a = rotation(body_a.rotation);
     let rotation_b = rotation(body_b.rotation);
     let unit = max(body_a.radius, body_b.radius);
@@ -105,8 +113,8 @@ fn relate(first: u32, second: u32) {
     relative.rounding = relative.rounding_a + body_b.rounding * inverse;
     relative.excess = (body_a.excess + body_b.excess) * inverse;
 
-    relative.hull_a = body_a.hull ^ params.zero;
-    relative.hull_b = body_b.hull ^ params.zero;
+    relative.hull_a = known_a ^ params.zero;
+    relative.hull_b = known_b ^ params.zero;
     relative.stretch_a = body_a.scale * (hull_a.radius * inverse);
     relative.stretch_b = body_b.scale * (hull_b.radius * inverse);
     relative.turn = inverse_frame * rotation_b;

@@ -36,7 +36,7 @@ fn plane_of(a: u32, b: u32) -> Plane {
     let a_is_plane = hulls[bodies[a].hull].half_space != 0u;
     let ground = bodies[select(b, a, a_is_plane)];
     let body = bodies[select(a, b, a_is_plane)];
-    let hull = hulls[body.hull];
+    let hull = hulls[known_hull(body.hull)];
     let frame = rotation(body.rotation);
     // The plane's normal is the y axis of its frame. Its error depends on the summed terms: a plane rotated about y
     // alone has an exact normal, however far along it the body is.
