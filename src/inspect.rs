@@ -20,6 +20,10 @@ pub struct KernelSource {
     pub workgroup_size: u32,
     /// The kind of each binding of group 0, in the order of their numbers.
     pub bindings: Vec<BindingKind>,
+    /// Whether the feature `trusted-shaders` leaves out the bound that naga gives every loop.
+    pub has_trusted_loops: bool,
+    /// Whether the feature `trusted-shaders` leaves out the checks of indices too.
+    pub has_trusted_indices: bool,
 }
 
 /// The kind of a binding.
@@ -66,6 +70,8 @@ pub fn kernels() -> Vec<KernelSource> {
         wgsl: kernel.wgsl(),
         workgroup_size: kernel.workgroup_size,
         bindings: kernel.bindings().map(|binding| kind(binding.access)).collect(),
+        has_trusted_loops: kernel.trust.in_loops(),
+        has_trusted_indices: kernel.trust.in_indices(),
     };
     all().into_iter().map(source).collect()
 }

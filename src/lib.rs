@@ -167,6 +167,9 @@
 //!   built from.
 //! - `tracing`: a span for each query, with the target `hullfield`, and an event where pairs are settled in f64 and where a
 //!   buffer of the device is made. The span follows the work to its threads.
+//! - `trusted-shaders`: kernels whose loops end and whose indices are in bounds for every input, by an argument in the source, run without the
+//!   checks that wgpu adds. The default is safe and has no `unsafe` code; with the feature there is one `unsafe` call, which wgpu
+//!   requires. In a browser the feature has no effect, as the browser adds its own checks.
 //! - `inspect`: the module `inspect`, with the WGSL and the times of every kernel, for tools that compile, check or measure shaders.
 //!
 //! # Reading and writing data
@@ -189,6 +192,7 @@
 //! such as the length of a path that does not exist, is then `"infinity"` in formats that people read. The crate `serde_json` reads
 //! f64 exactly with its feature `float_roundtrip`.
 
+#![cfg_attr(not(feature = "trusted-shaders"), forbid(unsafe_code))]
 #![cfg_attr(
     not(feature = "gpu"),
     allow(

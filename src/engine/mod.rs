@@ -226,6 +226,17 @@ impl Engine {
         self
     }
 
+    /// For tests: pipelines built from now on have all run-time checks, also with the feature `trusted-shaders`. It changes nothing on
+    /// the CPU engine.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_checked_shaders(self) -> Self {
+        if let Some(context) = &self.shared.context {
+            context.set_checked();
+        }
+        self
+    }
+
     /// What it computes on.
     pub fn backend(&self) -> Backend {
         match self.shared.context {

@@ -14,7 +14,7 @@ use web_time::Instant;
 use crate::account::Account;
 use crate::error::Result;
 use crate::gpu::device::{Device, Origin};
-use crate::gpu::kernel::{Kernel, Pipeline};
+use crate::gpu::kernel::{Kernel, Pipeline, Trust};
 use crate::gpu::pool::Pool;
 use crate::gpu::profile::Profiler;
 use crate::gpu::submission_queue::SubmissionQueue;
@@ -39,6 +39,7 @@ struct Shared {
     submission_queue: Arc<SubmissionQueue>,
     /// Whether the caller submits work of its own to the queue.
     is_shared: AtomicBool,
+    is_checked: AtomicBool,
     #[cfg(not(target_arch = "wasm32"))]
     waiter: crate::gpu::waiter::Waiter,
     /// The self-test of a device of the caller, which runs beside the first queries.
@@ -70,6 +71,7 @@ impl Context {
             profiler: Arc::new(Profiler::new(device.device(), device.queue())),
             submission_queue: SubmissionQueue::new(device.is_software()),
             is_shared: AtomicBool::new(origin == Origin::Given),
+            is_checked: AtomicBool::new(false),
             pool: Arc::new(Pool::new(account)),
             pipelines: Mutex::default(),
             #[cfg(target_arch = "wasm32")]
@@ -141,6 +143,16 @@ impl Context {
         &self.shared.waiter
     }
 
+    /// What pipelines rely on: a kernel's own trust, or nothing where a test compares.
+    fn trust(&self, kernel: &Kernel) -> Trust {
+        if self.shared.is_checked.load(Ordering::Relaxed) { Trust::Checked } else { kernel.trust }
+    }
+
+    /// For tests: pipelines that are built from now on have all checks, also with the feature `trusted-shaders`.
+    pub(crate) fn set_checked(&self) {
+        self.shared.is_checked.store(true, Ordering::Relaxed);
+    }
+
     /// The pipeline of a kernel, built at its first use, and the milliseconds that building it took, or waiting for another
     /// thread that was building it.
     pub(crate) fn pipeline(&self, kernel: &'static Kernel) -> Result<(Arc<Pipeline>, f64)> {
@@ -155,7 +167,8 @@ impl Context {
         let pipeline = match &*built {
             Some(pipeline) => Arc::clone(pipeline),
             None => {
-                let pipeline = Arc::new(self.scoped(|| Pipeline::build(self.device(), kernel))?);
+                let pipeline =
+                    Arc::new(self.scoped(|| Pipeline::build(self.device(), kernel, self.trust(kernel)))?);
                 self.account().pipelines_built.fetch_add(1, Ordering::Relaxed);
                 *built = Some(Arc::clone(&pipeline));
                 pipeline

@@ -3,6 +3,8 @@
 use crate::error::{Error, Result};
 use crate::gpu::device::Device;
 use crate::gpu::pool::BoundRange;
+#[cfg(feature = "trusted-shaders")]
+use crate::gpu::trusted;
 
 /// How a kernel sees one of its bindings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,8 +57,35 @@ pub(crate) struct Kernel {
     pub(crate) sources: [&'static [&'static str]; PARTS],
     /// Invocations in a workgroup, along x.
     pub(crate) workgroup_size: u32,
+    /// What is proved of it.
+    pub(crate) trust: Trust,
     /// In the order of their `@binding` numbers, in lists that kernels share.
     pub(crate) bindings: [&'static [Binding]; PARTS],
+}
+
+/// What is proved of a kernel's WGSL for every input, hostile ones included. With the feature `trusted-shaders` naga adds no checks of what is
+/// proved. ARCHITECTURE ("Trusted shaders") has the arguments; the text here is their conclusion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trust {
+    /// Nothing: naga bounds its loops and restricts its indices.
+    Checked,
+    /// Every loop ends. Why.
+    Loops(&'static str),
+    /// Every loop ends, and every index is within its array and its binding. Why.
+    LoopsAndIndices(&'static str),
+}
+
+#[cfg(any(feature = "trusted-shaders", feature = "inspect", test))]
+impl Trust {
+    /// Whether the loops need no bound.
+    pub(crate) fn in_loops(self) -> bool {
+        self != Self::Checked
+    }
+
+    /// Whether the indices need no limit.
+    pub(crate) fn in_indices(self) -> bool {
+        matches!(self, Self::LoopsAndIndices(_))
+    }
 }
 
 /// The most lists that the files or the bindings of a kernel are split into.
@@ -118,8 +147,8 @@ pub(crate) struct Pipeline {
 }
 
 impl Pipeline {
-    /// Builds it; errors are raised on the device (see [`Device::scoped`]).
-    pub(crate) fn build(device: &wgpu::Device, kernel: &Kernel) -> Self {
+    /// Builds it with the checks that `trust` leaves; errors are raised on the device (see [`Device::scoped`]).
+    pub(crate) fn build(device: &wgpu::Device, kernel: &Kernel, trust: Trust) -> Self {
         let entries: Vec<_> = (0..)
             .zip(kernel.bindings())
             .map(|(binding, described)| wgpu::BindGroupLayoutEntry {
@@ -145,10 +174,16 @@ impl Pipeline {
             bind_group_layouts: &[Some(&layout)],
             immediate_size: 0,
         });
-        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-            label,
-            source: wgpu::ShaderSource::Wgsl(kernel.wgsl().into()),
-        });
+        let descriptor =
+            wgpu::ShaderModuleDescriptor { label, source: wgpu::ShaderSource::Wgsl(kernel.wgsl().into()) };
+        #[cfg(feature = "trusted-shaders")]
+        let module = trusted::module(device, descriptor, trust.in_loops(), trust.in_indices());
+        #[cfg(not(feature = "trusted-shaders"))]
+        let module = {
+            // Only the feature leaves checks out.
+            let _ = trust;
+            device.create_shader_module(descriptor)
+        };
         let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label,
             layout: Some(&pipeline_layout),

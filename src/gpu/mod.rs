@@ -10,6 +10,7 @@
 //!     sources: &[DISPATCH_WGSL, include_str!("../../shaders/collide/hull/record.wgsl"),
 //!                include_str!("../../shaders/collide/scene/bounds.wgsl")],
 //!     workgroup_size: 64,
+//!     trust: Trust::Checked,                                // what `trusted-shaders` may leave out: see src/gpu/kernel.rs
 //!     bindings: &[uniform("params", "BoundsParams"), read("bodies", "array<Body>"),
 //!                 read_write("bounds", "array<Bounds>")],
 //! };
@@ -60,6 +61,8 @@
 //! Workgroup memory is not zeroed on entry.
 
 pub(crate) mod adapter;
+#[cfg(test)]
+mod audit;
 pub(crate) mod buffer;
 pub(crate) mod context;
 pub(crate) mod device;
@@ -76,6 +79,8 @@ pub(crate) mod sort;
 pub(crate) mod submission_queue;
 pub(crate) mod submit;
 pub(crate) mod timing;
+#[cfg(feature = "trusted-shaders")]
+mod trusted;
 mod upload;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod waiter;

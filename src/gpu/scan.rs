@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::gpu::DISPATCH_WGSL;
 use crate::gpu::buffer::{Buffer, chunk_len, chunks};
 use crate::gpu::frame::Frame;
-use crate::gpu::kernel::{Kernel, only, read, read_write, uniform};
+use crate::gpu::kernel::{Kernel, Trust, only, read, read_write, uniform};
 
 /// Values of one block, which one workgroup scans: `BLOCK_SIZE` in `shaders/gpu/block.wgsl`.
 const BLOCK_SIZE: u32 = WORKGROUP_SIZE * 16;
@@ -30,6 +30,7 @@ static SCAN_SHORT: Kernel = Kernel {
     label: "hullfield.gpu.scan_short",
     sources: only(&[BLOCK, TOTAL, include_str!("../../shaders/gpu/scan_short.wgsl")]),
     workgroup_size: 256,
+    trust: Trust::Checked,
     bindings: only(&[
         uniform("params", "ScanParams"),
         read_write("values", "array<u32>"),
@@ -41,6 +42,7 @@ static SCAN_REDUCE: Kernel = Kernel {
     label: "hullfield.gpu.scan_reduce",
     sources: only(&[DISPATCH_WGSL, BLOCK, include_str!("../../shaders/gpu/scan_reduce.wgsl")]),
     workgroup_size: WORKGROUP_SIZE,
+    trust: Trust::Checked,
     bindings: only(&[
         uniform("params", "ScanParams"),
         read("values", "array<u32>"),
@@ -58,6 +60,7 @@ static SCAN_BLOCKS: Kernel = Kernel {
         include_str!("../../shaders/gpu/scan_blocks.wgsl"),
     ]),
     workgroup_size: WORKGROUP_SIZE,
+    trust: Trust::Checked,
     bindings: only(&[
         uniform("params", "ScanParams"),
         read_write("values", "array<u32>"),

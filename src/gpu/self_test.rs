@@ -17,7 +17,7 @@ use crate::gpu::buffer::Buffer;
 use crate::gpu::context::Context;
 use crate::gpu::device::Origin;
 use crate::gpu::frame::Frame;
-use crate::gpu::kernel::{Kernel, only, read, read_write, uniform};
+use crate::gpu::kernel::{Kernel, Trust, only, read, read_write, uniform};
 use crate::gpu::submit::Next;
 use crate::gpu::{DISPATCH_WGSL, ROUNDING_WGSL, TWICE_WGSL};
 use crate::pending::{Pending, WasmNotSend};
@@ -36,6 +36,7 @@ static SELF_TEST: Kernel = Kernel {
         include_str!("../../shaders/gpu/self_test.wgsl"),
     ]),
     workgroup_size: 64,
+    trust: Trust::Checked,
     bindings: only(&[
         uniform("params", "SelfTestParams"),
         read("samples", "array<Sample>"),

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::gpu::buffer::{Buffer, chunk_len, chunks};
 use crate::gpu::context::Context;
 use crate::gpu::frame::Frame;
-use crate::gpu::kernel::{Kernel, only, read, read_write, uniform};
+use crate::gpu::kernel::{Kernel, Trust, only, read, read_write, uniform};
 use crate::gpu::{DISPATCH_WGSL, scan};
 
 const WORKGROUP_SIZE: u32 = 128;
@@ -43,6 +43,7 @@ pub(crate) static SORT_MERGE: Kernel = Kernel {
     label: "hullfield.gpu.sort_merge",
     sources: only(&[DISPATCH_WGSL, include_str!("../../shaders/gpu/sort_merge.wgsl")]),
     workgroup_size: WORKGROUP_SIZE,
+    trust: Trust::Checked,
     bindings: only(&[
         uniform("params", "MergeParams"),
         read("keys", "array<u32>"),
@@ -56,6 +57,7 @@ static SORT_COUNT: Kernel = Kernel {
     label: "hullfield.gpu.sort_count",
     sources: only(&[DISPATCH_WGSL, SORT_BLOCK, include_str!("../../shaders/gpu/sort_count.wgsl")]),
     workgroup_size: WORKGROUP_SIZE,
+    trust: Trust::Checked,
     bindings: only(&[
         uniform("params", "SortParams"),
         read("keys", "array<u32>"),
@@ -72,6 +74,7 @@ static SORT_PLACE: Kernel = Kernel {
         include_str!("../../shaders/gpu/sort_place.wgsl"),
     ]),
     workgroup_size: WORKGROUP_SIZE,
+    trust: Trust::Checked,
     bindings: only(&[
         uniform("params", "SortParams"),
         read("keys", "array<u32>"),
@@ -255,6 +258,7 @@ mod tests {
             }",
         ]),
         workgroup_size: RUN_INVOCATIONS,
+        trust: Trust::Checked,
         bindings: only(&[
             uniform("params", "vec4<u32>"),
             read_write("keys", "array<u32>"),

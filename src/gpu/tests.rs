@@ -15,7 +15,7 @@ use crate::gpu::buffer::Buffer;
 use crate::gpu::context::Context;
 use crate::gpu::dispatches::Dispatch;
 use crate::gpu::frame::Frame;
-use crate::gpu::kernel::{Kernel, only, read_write, uniform};
+use crate::gpu::kernel::{Kernel, Trust, only, read_write, uniform};
 use crate::gpu::pool::Use;
 use crate::gpu::readback::Results;
 use crate::gpu::submit::Next;
@@ -106,6 +106,7 @@ fn every_pipeline_builds_on_the_noop_device() {
         label: "hullfield.test.broken",
         sources: only(&["fn main("]),
         workgroup_size: 1,
+        trust: Trust::Checked,
         bindings: only(&[]),
     };
     assert!(matches!(context.pipeline(&BROKEN), Err(Error::Internal { .. })));
@@ -235,6 +236,7 @@ static FILL: Kernel = Kernel {
         }",
     ]),
     workgroup_size: 64,
+    trust: Trust::Checked,
     bindings: only(&[uniform("params", "vec4<u32>"), read_write("output", "array<u32>")]),
 };
 

@@ -34,6 +34,8 @@ mod sweep;
 #[cfg(feature = "gpu")]
 mod sweep_gpu;
 mod sweep_scenes;
+#[cfg(feature = "gpu")]
+mod trusted;
 mod verdicts;
 mod warm;
 #[cfg(feature = "serde")]

@@ -16,6 +16,8 @@ mod fields_gpu;
 mod scenes;
 #[cfg(feature = "serde")]
 mod serde;
+#[cfg(feature = "gpu")]
+mod trusted;
 #[cfg(feature = "serde")]
 #[path = "../common/wire.rs"]
 mod wire;

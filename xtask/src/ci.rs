@@ -46,6 +46,20 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
             .args(OPTIONAL)
             .env("RUSTDOCFLAGS", "-D warnings"),
     );
+    step(
+        "lints of trusted shaders",
+        cargo()
+            .args([
+                "clippy",
+                "--package",
+                "hullfield",
+                "--package",
+                "hullfield-tests",
+                "--all-targets",
+                "--quiet",
+            ])
+            .args(["--features", "hullfield-tests/trusted-shaders", "--", "-D", "warnings"]),
+    );
     for features in FEATURE_SETS {
         for package in ["hullfield", "hullfield-tests"] {
             let args = ["check", "--quiet", "--package", package, "--no-default-features", "--all-targets"];

@@ -26,8 +26,8 @@ const SHORT: [&str; 9] = [
 /// Features that are off by default and have tests.
 const FEATURES: &str = "hullfield-tests/serde,hullfield-tests/tracing";
 
-/// Tests of builds without some features, by the arguments that build them. `--all` runs them.
-const REDUCED: [(&str, &[&str]); 3] = [
+/// Tests of builds with other features, by the arguments that build them. `--all` runs them.
+const OTHER_BUILDS: [(&str, &[&str]); 4] = [
     (
         "-p hullfield-tests --features gpu --test engine",
         &["adapters::the_feature_gpu_without_a_back_end_is_an_error_that_names_the_back_ends"],
@@ -39,6 +39,16 @@ const REDUCED: [(&str, &[&str]); 3] = [
     (
         "-p hullfield-cli --test program",
         &["bad_input::backend_gpu_without_the_feature_is_an_error_of_the_call"],
+    ),
+    (
+        "-p hullfield-tests --features vulkan,metal,dx12,threads,trusted-shaders --test collide --test flow",
+        &[
+            "trusted::queries_have_the_same_rows",
+            "trusted::encoded_queries_of_too_little_room_have_the_same_rows",
+            "trusted::hostile_buffers_of_a_caller_do_no_harm",
+            "trusted::fields_and_agents_are_the_same",
+            "trusted::fields_of_several_strips_are_the_same",
+        ],
     ),
 ];
 
@@ -102,7 +112,7 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
     }
     // Arguments for cargo are a selection of their own.
     let is_whole = options.selection == Selection::All && options.rest.is_empty() && driver.is_none();
-    let reduced: &[_] = if is_whole { &REDUCED } else { &[] };
+    let reduced: &[_] = if is_whole { &OTHER_BUILDS } else { &[] };
     let mut runs = if selected.is_empty() {
         cargo_args(options.selection, &options.rest)
     } else {
@@ -438,18 +448,18 @@ mod tests {
 
     #[test]
     fn tests_of_a_reduced_build_are_selected_by_their_names() {
-        let (build, names) = REDUCED[0];
+        let (build, names) = OTHER_BUILDS[0];
         let wanted = "test --no-default-features -p hullfield-tests --features gpu --test engine -- --exact";
         assert_eq!(reduced_args(build, names).join(" "), format!("{wanted} {}", names[0]));
         // A renamed test must be renamed there too.
-        for name in REDUCED.iter().flat_map(|(_, names)| names.iter()) {
+        for name in OTHER_BUILDS.iter().flat_map(|(_, names)| names.iter()) {
             let (module, test) = name.split_once("::").unwrap();
-            let file = ["tests/engine", "cli/tests/program"]
-                .map(|folder| root().join(folder).join(format!("{module}.rs")))
-                .into_iter()
-                .find(|file| file.is_file());
-            let text = std::fs::read_to_string(file.unwrap()).unwrap();
-            assert!(text.contains(&format!("fn {test}()")), "{name} does not exist");
+            let exists =
+                ["tests/engine", "tests/collide", "tests/flow", "cli/tests/program"].iter().any(|folder| {
+                    let text = std::fs::read_to_string(root().join(folder).join(format!("{module}.rs")));
+                    text.is_ok_and(|text| text.contains(&format!("fn {test}()")))
+                });
+            assert!(exists, "{name} does not exist");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::gpu::kernel::{Kernel, only, read, read_write, uniform};
+use crate::gpu::kernel::{Kernel, Trust, only, read, read_write, uniform};
 use crate::gpu::sort::{RUN_INVOCATIONS, SORT_RUN_WGSL};
 use crate::gpu::{BLOCK_PREFIX_WGSL, DISPATCH_WGSL, ROUNDING_WGSL};
 
@@ -35,6 +35,7 @@ pub(crate) static BOUNDS: Kernel = Kernel {
         include_str!("../../../shaders/collide/scene/bounds.wgsl"),
     ]),
     workgroup_size: 64,
+    trust: Trust::Checked,
     bindings: only(&[
         uniform("params", "BoundsParams"),
         read("bodies", "array<PackedBody>"),
@@ -53,6 +54,7 @@ pub(crate) static TILED_COUNT: Kernel = Kernel {
         include_str!("../../../shaders/collide/broad_phase/tiled_count.wgsl"),
     ]),
     workgroup_size: 128,
+    trust: Trust::Loops("counters run in steps of a workgroup to a number of bodies"),
     bindings: only(&[
         uniform("params", "TileParams"),
         read("boxes", "array<Aabb>"),
@@ -70,6 +72,7 @@ pub(crate) static TILED_WRITE: Kernel = Kernel {
         include_str!("../../../shaders/collide/broad_phase/tiled_write.wgsl"),
     ]),
     workgroup_size: 128,
+    trust: Trust::Loops("counters run in steps of a workgroup to a number of bodies"),
     bindings: only(&[
         uniform("params", "TileParams"),
         read("boxes", "array<Aabb>"),
@@ -89,6 +92,7 @@ pub(crate) static MORTON_FRAME: Kernel = Kernel {
         include_str!("../../../shaders/collide/broad_phase/morton_frame.wgsl"),
     ]),
     workgroup_size: 128,
+    trust: Trust::Checked,
     bindings: only(&[
         uniform("params", "MortonParams"),
         read("boxes", "array<Aabb>"),
@@ -107,6 +111,7 @@ pub(crate) static MORTON_KEYS: Kernel = Kernel {
         include_str!("../../../shaders/collide/broad_phase/morton_keys.wgsl"),
     ]),
     workgroup_size: 128,
+    trust: Trust::Checked,
     bindings: only(&[
         uniform("params", "MortonParams"),
         read("boxes", "array<Aabb>"),
@@ -129,6 +134,7 @@ pub(crate) static MORTON_RUNS: Kernel = Kernel {
         include_str!("../../../shaders/collide/broad_phase/morton_runs.wgsl"),
     ]),
     workgroup_size: RUN_INVOCATIONS,
+    trust: Trust::Checked,
     bindings: only(&[
         uniform("params", "MortonParams"),
         read("boxes", "array<Aabb>"),
@@ -147,6 +153,10 @@ pub(crate) static TREE_BUILD: Kernel = Kernel {
         include_str!("../../../shaders/collide/broad_phase/tree_build.wgsl"),
     ]),
     workgroup_size: 256,
+    trust: Trust::LoopsAndIndices(
+        "four levels at most; the levels lie in `nodes` one after the other, each index is compared with its level's end, and a \
+         body's number is limited to `boxes`",
+    ),
     bindings: only(&[
         uniform("params", "BuildParams"),
         read("boxes", "array<Aabb>"),
@@ -167,6 +177,7 @@ pub(crate) static TREE_COUNT: Kernel = Kernel {
         include_str!("../../../shaders/collide/broad_phase/tree_count.wgsl"),
     ]),
     workgroup_size: 64,
+    trust: Trust::Loops("a constant number of visits, each with a way up of at most all levels"),
     bindings: only(&[
         uniform("params", "TreeParams"),
         read("boxes", "array<Aabb>"),
@@ -189,6 +200,9 @@ pub(crate) static TREE_WRITE: Kernel = Kernel {
         include_str!("../../../shaders/collide/broad_phase/tree_write.wgsl"),
     ]),
     workgroup_size: 64,
+    trust: Trust::Loops(
+        "the walk is that of the counts; a sift goes down a heap of at most ROW_LIMIT entries",
+    ),
     bindings: only(&[
         uniform("params", "TreeParams"),
         read("boxes", "array<Aabb>"),
@@ -211,6 +225,7 @@ pub(crate) static HEAVY_COUNT: Kernel = Kernel {
         include_str!("../../../shaders/collide/broad_phase/heavy_count.wgsl"),
     ]),
     workgroup_size: 128,
+    trust: Trust::Loops("counters run in steps of a workgroup to a number of bodies"),
     bindings: only(&[
         uniform("params", "TreeParams"),
         read("boxes", "array<Aabb>"),
@@ -227,6 +242,7 @@ pub(crate) static HEAVY_SUM: Kernel = Kernel {
         include_str!("../../../shaders/collide/broad_phase/heavy_sum.wgsl"),
     ]),
     workgroup_size: 64,
+    trust: Trust::Checked,
     bindings: only(&[
         uniform("params", "TreeParams"),
         read("heavy", "array<u32>"),
@@ -247,6 +263,7 @@ pub(crate) static HEAVY_WRITE: Kernel = Kernel {
         include_str!("../../../shaders/collide/broad_phase/heavy_write.wgsl"),
     ]),
     workgroup_size: 128,
+    trust: Trust::Loops("counters run in steps of a workgroup to a number of bodies"),
     bindings: only(&[
         uniform("params", "TreeParams"),
         read("boxes", "array<Aabb>"),

@@ -4,7 +4,7 @@ use crate::collide::broad_phase::kernels::{BOUNDS_PARAMS, ROTATION, TYPES};
 use bytemuck::{Pod, Zeroable};
 
 use crate::gpu::kernel::Binding;
-use crate::gpu::kernel::{Kernel, only, parts, read, read_write, uniform};
+use crate::gpu::kernel::{Kernel, Trust, only, parts, read, read_write, uniform};
 use crate::gpu::{BLOCK_PREFIX_WGSL, DISPATCH_WGSL};
 
 pub(crate) const GJK_CORE: &str = include_str!("../../../shaders/collide/gjk/verdict.wgsl");
@@ -24,6 +24,7 @@ pub(crate) static SPHERES: Kernel = Kernel {
         include_str!("../../../shaders/collide/narrow_phase/spheres.wgsl"),
     ]),
     workgroup_size: 64,
+    trust: Trust::Checked,
     bindings: only(&[
         uniform("params", "BoundsParams"),
         read("bodies", "array<PackedBody>"),
@@ -82,6 +83,10 @@ const SHAPES: &[&str] = &[
 const AXES: &[Binding] = &[read_write("axes", "array<f32>")];
 pub(crate) const MEASURES_OUT: &[Binding] = &[read_write("measures", "array<vec4f>")];
 
+/// Not the indices: bodies and pairs may come from a caller's buffers.
+const PAIR_LOOPS: &str = "searches have a constant number of rounds, loops over bits clear one a round, and a scan ends with the \
+                          vertices of a hull that exists (`known_hull`)";
+
 /// A kernel that examines each pair, writes its verdict and data, and appends pairs near the surface to the refine list.
 pub(crate) const fn search(
     label: &'static str,
@@ -100,6 +105,7 @@ pub(crate) const fn search(
         label,
         sources: parts([HEAD, pairs.sources, pairs.apart, SHAPES, pairs.plane, main]),
         workgroup_size: 64,
+        trust: Trust::Loops(PAIR_LOOPS),
         bindings: parts([BODIES, pairs.bindings, VERDICTS, data]),
     }
 }
@@ -117,6 +123,7 @@ const fn refine(
         label,
         sources: parts([HEAD, pairs.sources, SHAPES, main]),
         workgroup_size: 64,
+        trust: Trust::Loops(PAIR_LOOPS),
         bindings: parts([BODIES, pairs.bindings, VERDICTS, data]),
     }
 }
@@ -134,6 +141,7 @@ const fn write(
         label,
         sources: parts([&[DISPATCH_WGSL, NARROW, REFINE_LIST], pairs.sources, main]),
         workgroup_size: COMPACTION_GROUP,
+        trust: Trust::Checked,
         bindings: parts([VERDICTS, pairs.bindings, rows]),
     }
 }
@@ -169,6 +177,7 @@ pub(crate) static HIT_COUNT: Kernel = Kernel {
         include_str!("../../../shaders/collide/narrow_phase/hit_count.wgsl"),
     ]),
     workgroup_size: COMPACTION_GROUP,
+    trust: Trust::Checked,
     bindings: only(&[
         uniform("params", "NarrowParams"),
         read("refine", "RefineList"),
@@ -242,6 +251,7 @@ pub(crate) static DEVICE_COUNTS: Kernel = Kernel {
         include_str!("../../../shaders/collide/query/device_counts.wgsl"),
     ]),
     workgroup_size: 256,
+    trust: Trust::Checked,
     bindings: only(&[
         uniform("params", "DeviceParams"),
         read("pair_total", "array<u32>"),

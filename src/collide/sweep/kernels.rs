@@ -7,7 +7,7 @@ use crate::collide::narrow_phase::kernels::{
     MEASURES_OUT, NARROW, PairSource, REFINE_LIST, SEARCH_MAIN, Stages, search,
 };
 use crate::gpu::kernel::Binding;
-use crate::gpu::kernel::{Kernel, only, parts, read, read_write, uniform};
+use crate::gpu::kernel::{Kernel, Trust, only, parts, read, read_write, uniform};
 use crate::gpu::{DISPATCH_WGSL, ROUNDING_WGSL, TWICE_WGSL};
 
 const MOTION: &str = include_str!("../../../shaders/collide/scene/motion.wgsl");
@@ -27,6 +27,7 @@ pub(crate) static SWEEP_BOUNDS: Kernel = Kernel {
         include_str!("../../../shaders/collide/sweep/bounds.wgsl"),
     ]),
     workgroup_size: 64,
+    trust: Trust::Checked,
     bindings: only(&[
         uniform("params", "BoundsParams"),
         read("bodies", "array<PackedBody>"),
@@ -55,6 +56,7 @@ const fn cut(label: &'static str, pairs: PairSource) -> Kernel {
         label,
         sources: parts([&[DISPATCH_WGSL, TYPES, NARROW, REFINE_LIST], pairs.sources, pairs.apart, MAIN]),
         workgroup_size: 64,
+        trust: Trust::Checked,
         bindings: parts([BODIES, pairs.bindings, WAYS]),
     }
 }

@@ -174,6 +174,7 @@ fn changed(from: &str, to: &str) -> &'static Kernel {
         label: SELF_TEST.label,
         sources,
         workgroup_size: SELF_TEST.workgroup_size,
+        trust: SELF_TEST.trust,
         bindings: SELF_TEST.bindings,
     }))
 }

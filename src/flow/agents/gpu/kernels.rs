@@ -6,7 +6,7 @@ use crate::flow::field::gpu::kernels::{BLOCKED_WGSL, MOVES_WGSL, PARAMS_WGSL};
 use crate::flow::grid::cells::Grid;
 use crate::gpu::DISPATCH_WGSL;
 use crate::gpu::kernel::Binding;
-use crate::gpu::kernel::{Kernel, only, read, read_write, uniform};
+use crate::gpu::kernel::{Kernel, Trust, only, read, read_write, uniform};
 
 /// The parameters of the kernels: a strip of a field, and the agents. `shaders/flow/agents/params.wgsl` documents the
 /// fields.
@@ -85,6 +85,7 @@ pub(crate) static STEP: Kernel = Kernel {
         include_str!("../../../../shaders/flow/agents/step.wgsl"),
     ]),
     workgroup_size: 256,
+    trust: Trust::Loops("the number of steps of a dispatch"),
     bindings: only(&[PARAMS, CODES, read_write("cells", "array<u32>"), read_write("stamps", "array<u32>")]),
 };
 
@@ -97,6 +98,7 @@ pub(crate) static MEASURE: Kernel = Kernel {
         include_str!("../../../../shaders/flow/agents/measure.wgsl"),
     ]),
     workgroup_size: 256,
+    trust: Trust::Loops("the number of steps of a dispatch"),
     bindings: only(&[PARAMS, CODES, WALKERS, UNFINISHED, DISTANCES]),
 };
 
@@ -109,6 +111,7 @@ pub(crate) static TRACE: Kernel = Kernel {
         include_str!("../../../../shaders/flow/agents/trace.wgsl"),
     ]),
     workgroup_size: 256,
+    trust: Trust::Loops("the number of steps of a dispatch"),
     bindings: only(&[PARAMS, CODES, WALKERS, UNFINISHED, read_write("cells", "array<u32>")]),
 };
 
@@ -120,6 +123,7 @@ pub(crate) static GATHER: Kernel = Kernel {
         include_str!("../../../../shaders/flow/agents/gather.wgsl"),
     ]),
     workgroup_size: 256,
+    trust: Trust::Checked,
     bindings: only(&[PARAMS, DISTANCES, read("cells", "array<u32>"), read_write("found", "array<u32>")]),
 };
 
@@ -134,6 +138,7 @@ pub(crate) static STEER: Kernel = Kernel {
         include_str!("../../../../shaders/flow/agents/steer.wgsl"),
     ]),
     workgroup_size: 64,
+    trust: Trust::Loops("constant bounds, the length of sight, and a bit that moves up"),
     bindings: only(&[
         uniform("params", "FlowParams"),
         uniform("steer", "SteerParams"),

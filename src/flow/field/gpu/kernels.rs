@@ -5,7 +5,7 @@ use bytemuck::{Pod, Zeroable};
 use crate::flow::grid::cells::Grid;
 use crate::flow::grid::moves::Corners;
 use crate::gpu::DISPATCH_WGSL;
-use crate::gpu::kernel::{Kernel, dynamic_uniform, only, read, read_write, uniform};
+use crate::gpu::kernel::{Kernel, Trust, dynamic_uniform, only, read, read_write, uniform};
 
 /// Words of the state before those of the fields: see `shaders/flow/field/params.wgsl`.
 pub(crate) const HEADER: usize = 8;
@@ -135,6 +135,7 @@ pub(crate) static FILL: Kernel = Kernel {
     label: "hullfield.flow.fill",
     sources: only(&[DISPATCH_WGSL, include_str!("../../../../shaders/flow/field/fill.wgsl")]),
     workgroup_size: 256,
+    trust: Trust::Checked,
     bindings: only(&[read_write("distances", "array<u32>")]),
 };
 
@@ -147,6 +148,7 @@ pub(crate) static INIT_PLANES: Kernel = Kernel {
         include_str!("../../../../shaders/flow/field/init_planes.wgsl"),
     ]),
     workgroup_size: 256,
+    trust: Trust::Checked,
     bindings: only(&[
         PARAMS,
         read("blocked", "array<u32>"),
@@ -165,6 +167,7 @@ pub(crate) static SEED_PLANES: Kernel = Kernel {
         SEED_WGSL,
     ]),
     workgroup_size: 64,
+    trust: Trust::Checked,
     bindings: only(&[
         PARAMS,
         ROUND_PARAMS,
@@ -187,6 +190,7 @@ pub(crate) static SEED: Kernel = Kernel {
         SEED_WGSL,
     ]),
     workgroup_size: 64,
+    trust: Trust::Checked,
     bindings: only(&[
         PARAMS,
         ROUND_PARAMS,
@@ -207,6 +211,10 @@ pub(crate) static WAVE: Kernel = Kernel {
         include_str!("../../../../shaders/flow/field/wave.wgsl"),
     ]),
     workgroup_size: 256,
+    trust: Trust::LoopsAndIndices(
+        "constant bounds; the queue holds numbers of tiles only, a bit is open only where the grid has a cell, and the window in \
+         workgroup memory has a border",
+    ),
     bindings: only(&[
         PARAMS,
         ROUND_PARAMS,
@@ -245,6 +253,7 @@ pub(crate) static RELAX_2D: Kernel = Kernel {
     ]),
     // Four lines of as many cells as a tile has along an edge.
     workgroup_size: 128,
+    trust: Trust::Loops("constant bounds"),
     bindings: only(RELAX_BINDINGS),
 };
 
@@ -260,6 +269,7 @@ pub(crate) static RELAX_3D: Kernel = Kernel {
         include_str!("../../../../shaders/flow/field/relax_3d.wgsl"),
     ]),
     workgroup_size: 256,
+    trust: Trust::Loops("constant bounds, the number of moves, and a bit cleared a round"),
     bindings: only(RELAX_BINDINGS),
 };
 
@@ -274,6 +284,7 @@ pub(crate) static SEED_CHANGES: Kernel = Kernel {
         include_str!("../../../../shaders/flow/field/seed_changes.wgsl"),
     ]),
     workgroup_size: 64,
+    trust: Trust::Checked,
     bindings: only(&[
         PARAMS,
         ROUND_PARAMS,
@@ -301,6 +312,7 @@ pub(crate) static INVALIDATE: Kernel = Kernel {
     ]),
     // Four cells of a tile for each invocation.
     workgroup_size: 256,
+    trust: Trust::Checked,
     bindings: only(RELAX_BINDINGS),
 };
 
@@ -314,6 +326,7 @@ pub(crate) static ACTIVATE_CHANGED: Kernel = Kernel {
         include_str!("../../../../shaders/flow/field/activate_changed.wgsl"),
     ]),
     workgroup_size: 256,
+    trust: Trust::Checked,
     bindings: only(&[PARAMS, ROUND_PARAMS, QUEUE, COUNTS_OUT, STATE]),
 };
 
@@ -321,6 +334,7 @@ pub(crate) static SMALL: Kernel = Kernel {
     label: "hullfield.flow.small",
     sources: only(&[DISPATCH_WGSL, include_str!("../../../../shaders/flow/field/small.wgsl")]),
     workgroup_size: 256,
+    trust: Trust::Checked,
     bindings: only(&[
         uniform("params", "SmallParams"),
         ROUND_PARAMS,
@@ -339,6 +353,7 @@ pub(crate) static COUNT_ACTIVE: Kernel = Kernel {
     label: "hullfield.flow.count_active",
     sources: only(&[PARAMS_WGSL, include_str!("../../../../shaders/flow/field/count_active.wgsl")]),
     workgroup_size: 1,
+    trust: Trust::Checked,
     bindings: only(&[PARAMS, ROUND_PARAMS, read("counts_in", "array<u32>"), STATE]),
 };
 
@@ -350,6 +365,7 @@ pub(crate) static GATHER_TARGETS: Kernel = Kernel {
         include_str!("../../../../shaders/flow/field/gather_targets.wgsl"),
     ]),
     workgroup_size: 64,
+    trust: Trust::Checked,
     bindings: only(&[
         PARAMS,
         read("targets", "array<u32>"),
@@ -366,6 +382,7 @@ pub(crate) static LIMIT_BY_TARGETS: Kernel = Kernel {
         include_str!("../../../../shaders/flow/field/limit_by_targets.wgsl"),
     ]),
     workgroup_size: 64,
+    trust: Trust::Checked,
     bindings: only(&[PARAMS, read("gathered", "array<u32>"), STATE]),
 };
 
@@ -377,6 +394,7 @@ pub(crate) static APPLY_LIMIT: Kernel = Kernel {
         include_str!("../../../../shaders/flow/field/apply_limit.wgsl"),
     ]),
     workgroup_size: 256,
+    trust: Trust::Checked,
     bindings: only(&[PARAMS, read_write("distances", "array<u32>"), STATE]),
 };
 
@@ -390,6 +408,7 @@ pub(crate) static ESCAPE_PLANES: Kernel = Kernel {
         include_str!("../../../../shaders/flow/field/escape_planes.wgsl"),
     ]),
     workgroup_size: 256,
+    trust: Trust::Checked,
     bindings: only(&[
         PARAMS,
         ROUND_PARAMS,
@@ -412,6 +431,7 @@ pub(crate) static ESCAPE_TILES: Kernel = Kernel {
         include_str!("../../../../shaders/flow/field/escape_tiles.wgsl"),
     ]),
     workgroup_size: 256,
+    trust: Trust::Checked,
     bindings: only(&[PARAMS, ROUND_PARAMS, read("blocked", "array<u32>"), QUEUE, COUNTS_OUT, STATE]),
 };
 
@@ -427,6 +447,7 @@ pub(crate) static CODES: Kernel = Kernel {
         include_str!("../../../../shaders/flow/field/codes.wgsl"),
     ]),
     workgroup_size: 256,
+    trust: Trust::Loops("constant bounds and the number of moves"),
     bindings: only(&[
         PARAMS,
         uniform("piece", "vec4<u32>"),
@@ -447,6 +468,7 @@ pub(crate) static RESET_OBSTACLES: Kernel = Kernel {
         include_str!("../../../../shaders/flow/field/reset_obstacles.wgsl"),
     ]),
     workgroup_size: 256,
+    trust: Trust::Checked,
     bindings: only(&[
         PARAMS,
         uniform("piece", "vec4<u32>"),
@@ -460,6 +482,7 @@ pub(crate) static HALO: Kernel = Kernel {
     label: "hullfield.flow.halo",
     sources: only(&[DISPATCH_WGSL, include_str!("../../../../shaders/flow/field/halo.wgsl")]),
     workgroup_size: 256,
+    trust: Trust::Checked,
     bindings: only(&[
         uniform("piece", "vec4<u32>"),
         read_write("before", "array<u32>"),
