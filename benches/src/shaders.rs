@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use crate::machine;
 use crate::report::{self, Cell, Report, Table};
 use crate::shaders::model::Loop;
+use crate::shaders::spirv::Checks;
 
 /// Hardware and the subgroup size to compile for: RDNA 2 with either size, and GCN 5.
 const TARGETS: [&str; 3] = ["navi21:32", "navi21:64", "vega10:64"];
@@ -57,9 +58,41 @@ pub(crate) struct Options {
     /// The manifest of RADV [default: radeon_icd*.json in the folders of the Vulkan loader].
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
+    /// The checks that naga adds: `all`, as by default; `untrusted`, as with the feature trusted-shaders; `none`, the most that it could
+    /// leave out.
+    #[arg(long, value_name = "CHECKS", value_enum, default_value_t = ChecksOf::All)]
+    checks: ChecksOf,
     /// Compiles for the one target in this process, and prints the rows as JSON: what the command runs for each target.
     #[arg(long, hide = true)]
     child: bool,
+}
+
+/// Which checks each kernel has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum ChecksOf {
+    All,
+    Untrusted,
+    None,
+}
+
+impl ChecksOf {
+    fn name(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Untrusted => "untrusted",
+            Self::None => "none",
+        }
+    }
+
+    fn of(self, kernel: &KernelSource) -> Checks {
+        match self {
+            Self::All => Checks { loops: true, indices: true },
+            Self::Untrusted => {
+                Checks { loops: !kernel.has_trusted_loops, indices: !kernel.has_trusted_indices }
+            }
+            Self::None => Checks { loops: false, indices: false },
+        }
+    }
 }
 
 /// A hardware family and a subgroup size.
@@ -104,7 +137,7 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
     let selected = selected(options.only.as_deref())?;
     if options.child {
         let target = options.target.first().ok_or("--child needs a target")?;
-        return compile(target, &selected);
+        return compile(target, &selected, options.checks);
     }
     let manifest = match &options.manifest {
         Some(manifest) if !manifest.is_file() => {
@@ -119,8 +152,9 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
     let mut report = Report::new(header);
     report.print_header();
     report.fact("driver", manifest.display().to_string());
+    report.fact("checks", options.checks.name().to_owned());
     for target in &options.target {
-        let rows = ask(target, &manifest, options.only.as_deref())?;
+        let rows = ask(target, &manifest, options)?;
         report.table(table(target, &rows));
         if target.subgroup_size == model::SUBGROUP {
             let loops: Vec<_> = rows.iter().map(|row| (row.kernel.as_str(), &row.loops[..])).collect();
@@ -168,7 +202,7 @@ fn find_manifest() -> Option<PathBuf> {
 }
 
 /// Asks a child process for the rows of a target: the driver reads its environment only once.
-fn ask(target: &Target, manifest: &Path, only: Option<&str>) -> Result<Vec<Row>, String> {
+fn ask(target: &Target, manifest: &Path, options: &Options) -> Result<Vec<Row>, String> {
     let program = std::env::current_exe().map_err(|error| format!("the path of this program: {error}"))?;
     let mut command = Command::new(program);
     command
@@ -177,8 +211,8 @@ fn ask(target: &Target, manifest: &Path, only: Option<&str>) -> Result<Vec<Row>,
         .env("VK_ICD_FILENAMES", manifest)
         // The cache would leave statistics out.
         .env("MESA_SHADER_CACHE_DISABLE", "true")
-        .args(["shaders", "--child", "--target", &target.to_string()]);
-    if let Some(only) = only {
+        .args(["shaders", "--child", "--target", &target.to_string(), "--checks", options.checks.name()]);
+    if let Some(only) = &options.only {
         command.args(["--only", only]);
     }
     let output = command.output().map_err(|error| format!("{target}: {error}"))?;
@@ -210,11 +244,11 @@ fn row(line: &str) -> Option<Row> {
 }
 
 /// Compiles the kernels and prints a line of JSON for each.
-fn compile(target: &Target, selected: &[KernelSource]) -> Result<(), String> {
+fn compile(target: &Target, selected: &[KernelSource], checks: ChecksOf) -> Result<(), String> {
     let compiler = radv::Compiler::open(target.subgroup_size)?;
     for kernel in selected {
         let named = |error| format!("{}: {error}", kernel.label);
-        let words = spirv::compile(&kernel.wgsl).map_err(named)?;
+        let words = spirv::compile(&kernel.wgsl, checks.of(kernel)).map_err(named)?;
         let compiled = compiler.compile(kernel, &words).map_err(named)?;
         let loops = model::loops(&compiled.assembly);
         let loops: Vec<_> = loops.iter().map(|found| json!([found.depth, found.slots])).collect();

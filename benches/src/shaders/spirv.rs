@@ -8,8 +8,15 @@ use naga::valid::{Capabilities, ValidationFlags, Validator};
 /// The entry point of every kernel.
 pub(crate) const ENTRY: &str = "main";
 
+/// The checks that naga adds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Checks {
+    pub(crate) loops: bool,
+    pub(crate) indices: bool,
+}
+
 /// The SPIR-V of a kernel.
-pub(crate) fn compile(wgsl: &str) -> Result<Vec<u32>, String> {
+pub(crate) fn compile(wgsl: &str, checks: Checks) -> Result<Vec<u32>, String> {
     let mut module = naga::front::wgsl::parse_str(wgsl).map_err(|error| error.emit_to_string(wgsl))?;
     let mut validator = Validator::new(ValidationFlags::all(), Capabilities::empty());
     validator.validate(&module).map_err(|error| error.emit_to_string(wgsl))?;
@@ -24,14 +31,14 @@ pub(crate) fn compile(wgsl: &str) -> Result<Vec<u32>, String> {
         lang_version: (1, 6),
         capabilities: None,
         bounds_check_policies: BoundsCheckPolicies {
-            index: BoundsCheckPolicy::Restrict,
+            index: if checks.indices { BoundsCheckPolicy::Restrict } else { BoundsCheckPolicy::Unchecked },
             buffer: BoundsCheckPolicy::Unchecked,
             image_load: BoundsCheckPolicy::Unchecked,
             binding_array: BoundsCheckPolicy::Unchecked,
         },
         // hullfield's pipelines ask for this.
         zero_initialize_workgroup_memory: spv::ZeroInitializeWorkgroupMemoryMode::None,
-        force_loop_bounding: true,
+        force_loop_bounding: checks.loops,
         emit_int_div_checks: true,
         ..Default::default()
     };
@@ -44,12 +51,15 @@ pub(crate) fn compile(wgsl: &str) -> Result<Vec<u32>, String> {
 mod tests {
     use super::*;
 
+    const ALL: Checks = Checks { loops: true, indices: true };
+
     #[test]
     fn every_kernel_compiles() {
         let kernels = hullfield::inspect::kernels();
         assert!(kernels.len() > 50, "{}", kernels.len());
         for kernel in kernels {
-            let words = compile(&kernel.wgsl).unwrap_or_else(|error| panic!("{}: {error}", kernel.label));
+            let words =
+                compile(&kernel.wgsl, ALL).unwrap_or_else(|error| panic!("{}: {error}", kernel.label));
             // SPIR-V's magic number.
             assert_eq!(words.first(), Some(&0x0723_0203), "{}", kernel.label);
         }
@@ -57,7 +67,7 @@ mod tests {
 
     #[test]
     fn what_is_not_wgsl_is_an_error_with_its_place() {
-        let error = compile("fn main( {}").unwrap_err();
+        let error = compile("fn main( {}", ALL).unwrap_err();
         assert!(error.contains("wgsl:1"), "{error}");
     }
 }
