@@ -22,9 +22,11 @@ pub use narrow_phase::status::Status;
 pub use narrow_phase::trace::{Trace, TraceStep};
 pub use query::arena::Arena;
 #[cfg(feature = "gpu")]
-pub use query::device_rows::{DeviceCounts, IntersectionRow, MeasuredRow};
+pub use query::device_rows::{DeviceCounts, IntersectionRow, MeasuredRow, SweptRow};
 #[cfg(feature = "gpu")]
-pub use query::encoded::{Capacity, DEVICE_WGSL, DeviceBodies, DevicePairs, DeviceRows};
+pub use query::encoded::{
+    Capacity, DEVICE_WGSL, DeviceBodies, DeviceMotions, DevicePairs, DevicePart, DeviceRows,
+};
 pub use query::estimate::Estimate;
 pub use query::kinds::Query;
 pub use query::options::{ContactOptions, DistanceOptions, ManifoldOptions, Options, SweepOptions};
@@ -32,6 +34,7 @@ pub use query::pair::{contact, distance, distance_lower_bound, intersection, int
 pub use scene::body::Body;
 pub use scene::motion::Motion;
 pub use scene::packed_body::PackedBody;
+pub use scene::packed_motion::PackedMotion;
 pub use scene::pairs::Pairs;
 pub use scene::pose::Pose;
 pub use sweep::rows::{Sweep, SweepOutcome};

@@ -22,6 +22,13 @@ pub(crate) struct BoundKernel {
     group: wgpu::BindGroup,
 }
 
+impl BoundKernel {
+    /// The label of the kernel.
+    pub(crate) fn label(&self) -> &'static str {
+        self.label
+    }
+}
+
 /// One dispatch of a [`BoundKernel`].
 #[derive(Debug)]
 pub(crate) struct Dispatch<'a> {

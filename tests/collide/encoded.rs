@@ -5,14 +5,14 @@ use hullfield::collide::{
     Arena, Body, Capacity, ContactOptions, DeviceBodies, DeviceCounts, DevicePairs, DeviceRows,
     DistanceOptions, Hull, IntersectionRow, MeasuredRow, Options, PackedBody, Pairs, Status,
 };
-use hullfield::{Engine, Error, Location};
+use hullfield::{Engine, EngineOptions, Error, Location};
 use hullfield_oracle::scenes;
 use wgpu::{BufferBinding, BufferUsages};
 
 use crate::common;
 
 /// A crowd of plain and rounded hulls.
-fn crowd(engine: &Engine, count: usize) -> (Arena, Vec<Body>) {
+pub(crate) fn crowd(engine: &Engine, count: usize) -> (Arena, Vec<Body>) {
     let scene = scenes::tumbling(&scenes::convex_sets(12, 1.0, 3), count, 20.0, 4).scene;
     let hulls: Vec<Hull> = scene
         .hulls
@@ -30,11 +30,11 @@ fn crowd(engine: &Engine, count: usize) -> (Arena, Vec<Body>) {
     (Arena::new(engine, &hulls, Options::default()).unwrap(), bodies.collect())
 }
 
-fn encoder(engine: &Engine) -> wgpu::CommandEncoder {
+pub(crate) fn encoder(engine: &Engine) -> wgpu::CommandEncoder {
     engine.device().unwrap().0.create_command_encoder(&wgpu::CommandEncoderDescriptor::default())
 }
 
-fn filled<T: Pod>(engine: &Engine, values: &[T], usage: BufferUsages) -> wgpu::Buffer {
+pub(crate) fn filled<T: Pod>(engine: &Engine, values: &[T], usage: BufferUsages) -> wgpu::Buffer {
     let (device, queue) = engine.device().unwrap();
     let buffer = device.create_buffer(&wgpu::BufferDescriptor {
         label: None,
@@ -46,7 +46,7 @@ fn filled<T: Pod>(engine: &Engine, values: &[T], usage: BufferUsages) -> wgpu::B
     buffer
 }
 
-fn read<T: Pod>(engine: &Engine, part: BufferBinding<'_>) -> Vec<T> {
+pub(crate) fn read<T: Pod>(engine: &Engine, part: BufferBinding<'_>) -> Vec<T> {
     let (device, queue) = engine.device().unwrap();
     let size = part.size.unwrap().get();
     let staging = device.create_buffer(&wgpu::BufferDescriptor {
@@ -63,9 +63,14 @@ fn read<T: Pod>(engine: &Engine, part: BufferBinding<'_>) -> Vec<T> {
     bytemuck::pod_collect_to_vec(&staging.get_mapped_range(..).unwrap())
 }
 
-/// Runs the encoded query. Returns its rows and counts.
-fn run<T: Pod>(engine: &Engine, encoder: wgpu::CommandEncoder, found: &DeviceRows) -> (Vec<T>, DeviceCounts) {
+/// Runs the encoded query, whose rows are one part. Returns its rows and counts.
+pub(crate) fn run<T: Pod>(
+    engine: &Engine,
+    encoder: wgpu::CommandEncoder,
+    found: &DeviceRows,
+) -> (Vec<T>, DeviceCounts) {
     engine.device().unwrap().1.submit([encoder.finish()]);
+    assert_eq!(found.parts().len(), 1);
     let counts: DeviceCounts = read(engine, found.counts())[0];
     let mut rows: Vec<T> = read(engine, found.rows());
     assert_eq!(rows.len(), counts.row_room as usize);
@@ -73,7 +78,7 @@ fn run<T: Pod>(engine: &Engine, encoder: wgpu::CommandEncoder, found: &DeviceRow
     (rows, counts)
 }
 
-fn code(status: Status) -> u32 {
+pub(crate) fn code(status: Status) -> u32 {
     match status {
         Status::Separated => 0,
         Status::Touching => 1,
@@ -81,7 +86,7 @@ fn code(status: Status) -> u32 {
     }
 }
 
-const CAPACITY: Capacity = Capacity { pairs: 200_000, rows: 50_000 };
+pub(crate) const CAPACITY: Capacity = Capacity { pairs: 200_000, rows: 50_000 };
 
 #[test]
 fn encoded_intersections_are_those_of_submit() {
@@ -314,9 +319,16 @@ fn bad_input_is_one_error_and_the_encoder_stays_good() {
         matches!(refused, Err(Error::Missing { at: Location::Body(1), what: "hull", index: 99, .. })),
         "{refused:?}"
     );
-    let capacity = Capacity { pairs: u32::MAX, rows: 10 };
-    let refused = arena.encode_intersections(&mut encoder, host, DevicePairs::BroadPhase, capacity);
-    assert!(matches!(refused, Err(Error::TooMany { .. })), "{refused:?}");
+    // More rows than the engine may hold.
+    let limited = common::gpu_with(EngineOptions { memory_limit: Some(64 << 20), ..Default::default() });
+    let of_limited = Arena::new(limited.as_ref().unwrap(), arena.hulls(), Options::default()).unwrap();
+    let mut other = self::encoder(limited.as_ref().unwrap());
+    for capacity in [Capacity { pairs: 10, rows: u32::MAX }, Capacity { pairs: u32::MAX, rows: 2_000_000 }] {
+        let options = ContactOptions { margin: 0.0 };
+        let refused =
+            of_limited.encode_contacts(&mut other, host, DevicePairs::BroadPhase, &options, capacity);
+        assert!(matches!(refused, Err(Error::MemoryLimit { .. })), "{:?}", refused.map(|_| "taken"));
+    }
 
     let found = arena.encode_intersections(&mut encoder, host, DevicePairs::BroadPhase, CAPACITY).unwrap();
     let (rows, _) = run::<IntersectionRow>(&engine, encoder, &found);

@@ -11,6 +11,10 @@ mod common;
 mod determinism;
 #[cfg(feature = "gpu")]
 mod encoded;
+#[cfg(feature = "gpu")]
+mod encoded_sweeps;
+#[cfg(feature = "gpu")]
+mod encoded_windows;
 mod engines;
 mod engines_measure;
 #[cfg(feature = "gpu")]

@@ -83,7 +83,7 @@ fn compare(moving: &Moving, one: &[Sweep], other: &[Sweep]) -> Result<Comparison
     Ok(comparison)
 }
 
-fn find(engine: &Engine, moving: &Moving, pairs: Pairs<'_>) -> Batch<Sweep> {
+pub(crate) fn find(engine: &Engine, moving: &Moving, pairs: Pairs<'_>) -> Batch<Sweep> {
     let arena = Arena::new(engine, &hulls(&moving.scene), Options::default()).unwrap();
     arena
         .sweeps(
@@ -99,7 +99,7 @@ fn find(engine: &Engine, moving: &Moving, pairs: Pairs<'_>) -> Batch<Sweep> {
 
 /// A crowd of all kinds of hulls, some far from their own origin, some round, and of grounds, one still and one that rises:
 /// each body meets a few on its way, one in `turning` turns (0: none does).
-fn crowd(count: usize, turning: usize, seed: u64) -> Moving {
+pub(crate) fn crowd(count: usize, turning: usize, seed: u64) -> Moving {
     let mut sets = scenes::convex_sets(24, 1.0, seed);
     for set in sets.iter_mut().step_by(5) {
         for point in set {

@@ -2,8 +2,8 @@
 
 use hullfield::Engine;
 use hullfield::collide::{
-    Arena, Body, Capacity, ContactOptions, DeviceBodies, DevicePairs, DistanceOptions, Hull, ManifoldOptions,
-    Motion, Options, Pairs, Precision, Query as ArenaQuery, SweepOptions,
+    Arena, Body, Capacity, ContactOptions, DeviceBodies, DeviceMotions, DevicePairs, DistanceOptions, Hull,
+    ManifoldOptions, Motion, Options, Pairs, Precision, Query as ArenaQuery, SweepOptions,
 };
 use hullfield::flow::{
     Cell, Connectivity, Corners, FieldOptions, Flow, Grid, Query as FlowQuery, SteerOptions,
@@ -103,6 +103,7 @@ fn prepared_encoded_queries_build_no_pipeline() {
     let Some(engine) = gpu() else { return };
     let given: Vec<[u32; 2]> = (0..30).map(|at| [at, at + 1]).collect();
     let bodies = bodies(40, true);
+    let motions = vec![Motion { velocity: [1.0, 0.0, 0.0], ..Motion::default() }; bodies.len()];
     let capacity = Capacity { pairs: 1000, rows: 1000 };
     for (pairs, device_pairs) in [
         (Pairs::BroadPhase, DevicePairs::BroadPhase),
@@ -110,8 +111,12 @@ fn prepared_encoded_queries_build_no_pipeline() {
         (Pairs::Given(&[]), DevicePairs::Given(&given)),
     ] {
         let arena = arena(&engine);
-        let queries =
-            [ArenaQuery::EncodedIntersections, ArenaQuery::EncodedDistances, ArenaQuery::EncodedContacts];
+        let queries = [
+            ArenaQuery::EncodedIntersections,
+            ArenaQuery::EncodedDistances,
+            ArenaQuery::EncodedContacts,
+            ArenaQuery::EncodedSweeps,
+        ];
         arena.prepare(&queries.map(|query| (query, pairs))).unwrap().wait().unwrap();
         let built = engine.counters().pipelines_built;
         let (device, queue) = engine.device().unwrap();
@@ -130,6 +135,16 @@ fn prepared_encoded_queries_build_no_pipeline() {
                 .unwrap(),
             arena
                 .encode_contacts(&mut encoder, host, device_pairs, &ContactOptions { margin: 0.5 }, capacity)
+                .unwrap(),
+            arena
+                .encode_sweeps(
+                    &mut encoder,
+                    host,
+                    DeviceMotions::Host(&motions),
+                    device_pairs,
+                    &SweepOptions::default(),
+                    capacity,
+                )
                 .unwrap(),
         ];
         queue.submit([encoder.finish()]);

@@ -1,8 +1,8 @@
 // Counts the pairs in each run of RUN that are not separated. One thread per run: the first half of the compaction of
 // verdicts into rows.
 //
-// Bindings: params, refine, verdicts, offsets (for each run, the rows before it in its workgroup), row_sums (the rows of each
-// workgroup).
+// Bindings: params, refine, verdicts, offsets (for each run, the rows before it in its workgroup), row_sums (the rows of earlier
+// windows, and those of each workgroup).
 //
 // No twin: only the GPU compacts verdicts; the CPU's threads append rows to lists (src/collide/query/cpu.rs).
 
@@ -20,6 +20,9 @@ fn main(
         count += select(0u, 1u, has_row(verdicts[index]));
     }
     let before = block_prefix(local, count);
+    if run == 0u {
+        row_sums[EARLIER_ROWS] = select(0u, row_sums[0], params.is_later_window != 0u);
+    }
     if run < arrayLength(&offsets) {
         offsets[run] = before;
     }

@@ -1,7 +1,7 @@
 // Writes the rows of the pairs that have one, in the order of the pairs. One thread per run of RUN: the second half of
 // the compaction, in the workgroups of hit_count.wgsl. Each sums the rows of those before it, so nothing need be scanned in
-// between. The last one writes the number of all rows. Rows past the end of the buffer are dropped; the host detects that by
-// the number.
+// between. The last one writes the number of all rows so far. Rows that the buffer does not hold are dropped; the number
+// shows that.
 //
 // hit_row.wgsl or hit_row_measured.wgsl says what a row is.
 //
@@ -19,7 +19,7 @@ fn main(
 ) {
     let block = flat_group(group, groups);
     if local == 0u {
-        atomicStore(&rows_before, 0u);
+        atomicStore(&rows_before, row_sums[EARLIER_ROWS]);
     }
     workgroupBarrier();
     var sum = 0u;
@@ -54,8 +54,10 @@ fn main(
     for (var index = run * RUN; index < end; index += 1u) {
         let word = verdicts[index];
         if has_row(word) {
-            if row < capacity {
-                write_row(row, index, pair_of(index), word);
+            // Rows before those of this buffer wrap around.
+            let place = row - params.row_begin;
+            if place < capacity {
+                write_row(place, index, pair_of(index), word);
             }
             row += 1u;
         }

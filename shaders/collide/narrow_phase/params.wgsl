@@ -26,9 +26,11 @@ struct NarrowParams {
     // Bodies after the first `body_count`, if each of those is paired with each of these (pair_exhaustive.wgsl only);
     // else 0.
     column_count: u32,
+    // Number of the first row that the bound rows hold; 0 unless rows lie in several buffers.
+    row_begin: u32,
+    // 1 if the rows of this window come behind those that `row_sums` has counted already.
+    is_later_window: u32,
     padding_0: u32,
-    padding_1: u32,
-    padding_2: u32,
 }
 
 // Verdicts that stages write for a pair, in the low byte of its word.
@@ -40,9 +42,11 @@ const VERDICT_UNSETTLED: u32 = 3u;
 
 // Verdicts that one thread of the compaction reads.
 const RUN: u32 = 16u;
-// Where in `row_sums` the rows of each workgroup of hit_count.wgsl begin. Before them stands the number of all rows, as a
-// low and a high word.
-const ROW_SUMS: u32 = 2u;
+// Where in `row_sums` the number of the rows of earlier windows stands. Before it stands the number of all rows so far, as
+// a low and a high word.
+const EARLIER_ROWS: u32 = 2u;
+// Where in `row_sums` the rows of each workgroup of hit_count.wgsl begin.
+const ROW_SUMS: u32 = 3u;
 
 // Pairs of this frame.
 fn pair_count() -> u32 {

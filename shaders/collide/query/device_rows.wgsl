@@ -31,9 +31,29 @@ struct MeasuredRow {
     error: f32,
 }
 
-// Numbers of rows and pairs, and whether the buffers were large enough.
+// Outcome of a sweep.
+const OUTCOME_MISS: u32 = 0u;
+// The bodies touch or overlap at the start.
+const OUTCOME_TOUCHING: u32 = 1u;
+const OUTCOME_HIT: u32 = 2u;
+// Only f64 can decide the pair.
+const OUTCOME_UNSETTLED: u32 = 3u;
+
+// A swept pair.
+struct SweptRow {
+    a: u32,
+    b: u32,
+    outcome: u32,
+    // When the bodies first meet, in seconds, rounded: `rest` is the rounding error.
+    time: f32,
+    // Unit vector from a to b at that time.
+    normal: vec3f,
+    rest: f32,
+}
+
+// Numbers of rows and pairs, and whether the buffers were large enough. If rows lie in several parts, each part has its own.
 struct DeviceCounts {
-    // Rows of the examined pairs, stored or not.
+    // Rows of this part. In the last part, also those that no part has room for.
     row_count: u32,
     // Capacity for rows.
     row_room: u32,
@@ -43,7 +63,7 @@ struct DeviceCounts {
     pair_room: u32,
     // 1: too many rows; 2: too many pairs; 3: both.
     overflow: u32,
-    // Rows with status 3; `unsettled` stores their indices in no particular order.
+    // Rows of this part with status or outcome 3; `unsettled` stores their indices in no particular order.
     unsettled_count: u32,
     padding: vec2u,
 }

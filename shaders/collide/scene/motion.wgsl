@@ -1,15 +1,6 @@
 // Motions of bodies. Reads the binding `motions`, one for each moving body; the bodies after them do not move.
 // The CPU's forms are `SweepQuery::motion` and `SweepQuery::spin` in src/collide/sweep/query.rs.
 
-struct PackedMotion {
-    // World units per second.
-    velocity: vec3f,
-    padding_0: u32,
-    // Radians per second about the world's axes, through the hull's origin.
-    angular_velocity: vec3f,
-    padding_1: u32,
-}
-
 fn motion_of(body: u32) -> PackedMotion {
     if body < arrayLength(&motions) {
         return motions[body];

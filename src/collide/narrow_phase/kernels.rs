@@ -12,7 +12,9 @@ pub(crate) const NARROW: &str = include_str!("../../../shaders/collide/narrow_ph
 pub(crate) const REFINE_LIST: &str = include_str!("../../../shaders/collide/narrow_phase/refine_list.wgsl");
 const DISTANCE_CORE: &str = include_str!("../../../shaders/collide/gjk/distance.wgsl");
 const POLYTOPE: &str = include_str!("../../../shaders/collide/epa/polytope.wgsl");
-const MEASURED_CODES: &str = include_str!("../../../shaders/collide/narrow_phase/measured_codes.wgsl");
+pub(crate) const MEASURED_CODES: &str =
+    include_str!("../../../shaders/collide/narrow_phase/measured_codes.wgsl");
+pub(crate) const DEVICE_ROWS: &str = include_str!("../../../shaders/collide/query/device_rows.wgsl");
 const MEASURE_OUT: &str = include_str!("../../../shaders/collide/narrow_phase/measure_out.wgsl");
 
 pub(crate) static SPHERES: Kernel = Kernel {
@@ -129,7 +131,7 @@ const fn refine(
 }
 
 /// A kernel that writes the rows of the pairs that have one.
-const fn write(
+pub(crate) const fn write(
     label: &'static str,
     pairs: PairSource,
     main: &'static [&'static str],
@@ -187,7 +189,8 @@ pub(crate) static HIT_COUNT: Kernel = Kernel {
     ]),
 };
 
-const HIT_WRITE_SOURCE: &str = include_str!("../../../shaders/collide/narrow_phase/hit_write.wgsl");
+pub(crate) const HIT_WRITE_SOURCE: &str =
+    include_str!("../../../shaders/collide/narrow_phase/hit_write.wgsl");
 const HIT_WRITE_MAIN: &[&str] =
     &[include_str!("../../../shaders/collide/narrow_phase/hit_row.wgsl"), HIT_WRITE_SOURCE];
 const HITS: &[Binding] =
@@ -228,7 +231,7 @@ const HIT_WRITE_MEASURED_MAIN: &[&str] = &[
     include_str!("../../../shaders/collide/narrow_phase/hit_row_measured.wgsl"),
     HIT_WRITE_SOURCE,
 ];
-const MEASURED_ROWS: &[Binding] = &[
+pub(crate) const MEASURED_ROWS: &[Binding] = &[
     read("offsets", "array<u32>"),
     read_write("row_sums", "array<u32>"),
     read("measures", "array<vec4f>"),
@@ -247,7 +250,7 @@ pub(crate) static DEVICE_COUNTS: Kernel = Kernel {
     label: "hullfield.collide.device_counts",
     sources: only(&[
         DISPATCH_WGSL,
-        include_str!("../../../shaders/collide/query/device_rows.wgsl"),
+        DEVICE_ROWS,
         include_str!("../../../shaders/collide/query/device_counts.wgsl"),
     ]),
     workgroup_size: 256,
@@ -255,10 +258,28 @@ pub(crate) static DEVICE_COUNTS: Kernel = Kernel {
     bindings: only(&[
         uniform("params", "DeviceParams"),
         read("pair_total", "array<u32>"),
+        read("heavy", "array<u32>"),
         read("row_total", "array<u32>"),
         read("rows", "array<u32>"),
         read_write("counts", "CountsOut"),
         read_write("unsettled", "array<u32>"),
+    ]),
+};
+
+/// Turns the length of the refine list into the workgroup counts of the dispatches that refine it.
+pub(crate) static REFINE_GROUPS: Kernel = Kernel {
+    label: "hullfield.collide.refine_groups",
+    sources: only(&[
+        DISPATCH_WGSL,
+        REFINE_LIST,
+        include_str!("../../../shaders/collide/narrow_phase/refine_groups.wgsl"),
+    ]),
+    workgroup_size: 64,
+    trust: Trust::Checked,
+    bindings: only(&[
+        uniform("params", "RefineGroupsParams"),
+        read("refine", "RefineList"),
+        read_write("counts", "array<u32>"),
     ]),
 };
 
@@ -333,6 +354,7 @@ pub(crate) static KERNELS: &[&Kernel] = &[
     &HIT_WRITE_MEASURED,
     &HIT_WRITE_MEASURED_EXHAUSTIVE,
     &DEVICE_COUNTS,
+    &REFINE_GROUPS,
 ];
 
 /// Verdicts that one thread of the compaction reads: `RUN` in `shaders/collide/narrow_phase/params.wgsl`.
@@ -340,7 +362,7 @@ pub(crate) const RUN: usize = 16;
 /// Threads of a workgroup of the compaction: those that count rows and those that write them have the same runs.
 pub(crate) const COMPACTION_GROUP: u32 = 256;
 /// Where the rows of each workgroup begin: `ROW_SUMS` in `shaders/collide/narrow_phase/params.wgsl`.
-pub(crate) const ROW_SUMS: usize = 2;
+pub(crate) const ROW_SUMS: usize = 3;
 
 /// As in `shaders/collide/narrow_phase/params.wgsl`.
 #[repr(C)]
@@ -359,9 +381,9 @@ pub(crate) struct NarrowParams {
     pub(crate) keep_all: u32,
     pub(crate) duration: f32,
     pub(crate) column_count: u32,
+    pub(crate) row_begin: u32,
+    pub(crate) is_later_window: u32,
     pub(crate) padding_0: u32,
-    pub(crate) padding_1: u32,
-    pub(crate) padding_2: u32,
 }
 
 /// As in `shaders/collide/query/device_counts.wgsl`.
@@ -370,7 +392,21 @@ pub(crate) struct NarrowParams {
 pub(crate) struct DeviceParams {
     pub(crate) row_words: u32,
     pub(crate) row_room: u32,
+    pub(crate) row_begin: u32,
+    pub(crate) total_room: u32,
     pub(crate) pair_room: u32,
+    pub(crate) heavy_room: u32,
+    pub(crate) row_limit: u32,
+    pub(crate) padding: u32,
+}
+
+/// As in `shaders/collide/narrow_phase/refine_groups.wgsl`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub(crate) struct RefineGroupsParams {
+    pub(crate) piece_len: u32,
+    pub(crate) piece_count: u32,
+    pub(crate) group_size: u32,
     pub(crate) padding: u32,
 }
 
@@ -380,7 +416,7 @@ pub(crate) mod tests {
     use crate::collide::hull::record::HullRecord;
     use crate::collide::hull::support::VERTEX_GROUP;
     use crate::collide::narrow_phase::verdict::{POLYTOPE_FACES, POLYTOPE_POINTS};
-    use crate::collide::query::device_rows::{DeviceCounts, IntersectionRow, MeasuredRow};
+    use crate::collide::query::device_rows::{DeviceCounts, IntersectionRow, MeasuredRow, SweptRow};
     use crate::collide::scene::packed_body::PackedBody;
 
     /// Fails if a host struct and the struct of its name in a kernel's WGSL differ in layout.
@@ -427,7 +463,21 @@ pub(crate) mod tests {
                 padding
             }
         );
-        same_layout!(DEVICE_COUNTS, DeviceParams { row_words, row_room, pair_room, padding });
+        same_layout!(
+            DEVICE_COUNTS,
+            DeviceParams {
+                row_words,
+                row_room,
+                row_begin,
+                total_room,
+                pair_room,
+                heavy_room,
+                row_limit,
+                padding
+            }
+        );
+        same_layout!(REFINE_GROUPS, RefineGroupsParams { piece_len, piece_count, group_size, padding });
+        same_layout!(DEVICE_COUNTS, SweptRow { a, b, outcome, time, normal, rest });
         same_layout!(DEVICE_COUNTS, IntersectionRow { a, b, status });
         same_layout!(DEVICE_COUNTS, MeasuredRow { a, b, status, gap, normal, anchor, point, error });
         same_layout!(
@@ -450,9 +500,9 @@ pub(crate) mod tests {
                 keep_all,
                 duration,
                 column_count,
-                padding_0,
-                padding_1,
-                padding_2
+                row_begin,
+                is_later_window,
+                padding_0
             }
         );
     }

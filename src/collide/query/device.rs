@@ -2,13 +2,17 @@
 
 use crate::collide::narrow_phase::kernels::{MEASURES, Stages, VERDICTS};
 use crate::collide::query::arena::{Arena, check_margin};
-use crate::collide::query::device_rows::{IntersectionRow, MeasuredRow};
-use crate::collide::query::encoded::{Capacity, DeviceBodies, DevicePairs, DeviceRows};
-use crate::collide::query::gpu::device::EncodedQuery;
-use crate::collide::query::options::{ContactOptions, DistanceOptions};
+use crate::collide::query::device_rows::{IntersectionRow, MeasuredRow, SweptRow};
+use crate::collide::query::encoded::{Capacity, DeviceBodies, DeviceMotions, DevicePairs, DeviceRows};
+use crate::collide::query::gpu::device::{EncodedMotions, EncodedQuery};
+use crate::collide::query::options::{ContactOptions, DistanceOptions, SweepOptions};
 use crate::collide::scene::body::Body;
+use crate::collide::scene::motion::Motion;
 use crate::collide::scene::packed_body::PackedBody;
+use crate::collide::scene::packed_motion::PackedMotion;
 use crate::collide::scene::pairs::check;
+use crate::collide::sweep::kernels::ENCODED_SWEEPS;
+use crate::collide::sweep::query::{check_duration, check_motions};
 #[cfg(doc)]
 use crate::engine::Engine;
 use crate::error::{Error, Location, Result};
@@ -49,10 +53,11 @@ impl Arena {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NoGpu`] on the CPU engine; [`Error::TooMany`] where one binding does not hold the pairs, [`Error::MemoryLimit`] where one
-    /// does not hold the bodies or the hulls; for bodies and pairs from the host the errors of [`intersections`](Self::intersections);
-    /// [`Error::Invalid`] where a buffer is too small or lacks the usage `STORAGE`; [`Error::Count`] where the arena has statics and bodies
-    /// or pairs come from a buffer, or all pairs are examined; [`Error::MemoryLimit`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    /// [`Error::NoGpu`] on the CPU engine; [`Error::MemoryLimit`] where one binding does not hold the bodies or the hulls; for bodies and
+    /// pairs from the host the errors of [`intersections`](Self::intersections); [`Error::Invalid`] where a buffer is too small or lacks
+    /// the usage `STORAGE`, and where a hull has too many vertices for a software rasteriser (several hundred); [`Error::Count`] where the
+    /// arena has statics and bodies or pairs come from a buffer, or all pairs are examined; [`Error::MemoryLimit`],
+    /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub fn encode_intersections(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -60,7 +65,8 @@ impl Arena {
         pairs: DevicePairs<'_>,
         capacity: Capacity,
     ) -> Result<DeviceRows> {
-        self.encode(encoder, bodies, pairs, capacity, (&VERDICTS, 0.0, false))
+        let kind = Kind { stages: &VERDICTS, margin: 0.0, with_depth: false, moves: None };
+        self.encode(encoder, bodies, pairs, capacity, kind)
     }
 
     /// [`distances`](Self::distances) as a part of the caller's own frame, as
@@ -78,7 +84,8 @@ impl Arena {
         capacity: Capacity,
     ) -> Result<DeviceRows> {
         check_margin(options.margin)?;
-        self.encode(encoder, bodies, pairs, capacity, (&MEASURES, options.margin, false))
+        let kind = Kind { stages: &MEASURES, margin: options.margin, with_depth: false, moves: None };
+        self.encode(encoder, bodies, pairs, capacity, kind)
     }
 
     /// [`contacts`](Self::contacts) as a part of the caller's own frame, as
@@ -95,7 +102,82 @@ impl Arena {
         capacity: Capacity,
     ) -> Result<DeviceRows> {
         check_margin(options.margin)?;
-        self.encode(encoder, bodies, pairs, capacity, (&MEASURES, options.margin, true))
+        let kind = Kind { stages: &MEASURES, margin: options.margin, with_depth: true, moves: None };
+        self.encode(encoder, bodies, pairs, capacity, kind)
+    }
+
+    /// [`sweeps`](Self::sweeps) as a part of the caller's own frame, as [`encode_intersections`](Self::encode_intersections); the rows are
+    /// [`SweptRow`]s, without points.
+    ///
+    /// [`DevicePairs::BroadPhase`] pairs bodies whose swept boxes overlap. Only [`DevicePairs::Given`] and [`DevicePairs::Buffer`] have rows
+    /// for pairs that miss. Statics do not move.
+    ///
+    /// # What f32 decides
+    /// Misses, touches at the start, and hits of bodies that do not rotate, all as `sweeps` does. Everything else has outcome 3: pairs of
+    /// which f32 cannot tell (grazing ones, and half-spaces that are tilted or far away), and **every pair with a body that rotates, unless
+    /// it misses or touches at the start**. A ball about its own origin does not rotate. Where bodies rotate a little, their pairs can be swept
+    /// without rotation, or in shorter steps, or the host may settle the rows with `sweeps` and [`Pairs::Given`](crate::collide::Pairs::Given).
+    ///
+    /// ```
+    /// use hullfield::Engine;
+    /// use hullfield::collide::{Arena, Body, Capacity, DeviceBodies, DeviceMotions, DevicePairs, Hull, Motion, Options, SweepOptions};
+    ///
+    /// let engine = Engine::auto()?;
+    /// let arena = Arena::new(&engine, &[Hull::ball(1.0)?], Options::default())?;
+    /// let bodies = [Body::new(0), Body::new(0).at([5.0, 0.0, 0.0])];
+    /// let motions = [Motion { velocity: [4.0, 0.0, 0.0], ..Motion::default() }, Motion::default()];
+    /// if let Some((device, queue)) = engine.device() {
+    ///     let mut encoder = device.create_command_encoder(&Default::default());
+    ///     let found = arena.encode_sweeps(
+    ///         &mut encoder,
+    ///         DeviceBodies::Host(&bodies),
+    ///         DeviceMotions::Host(&motions),
+    ///         DevicePairs::BroadPhase,
+    ///         &SweepOptions { duration: 1.0, ..SweepOptions::default() },
+    ///         Capacity { pairs: 100, rows: 100 },
+    ///     )?;
+    ///     // Here come kernels of your own that bind found.rows() and found.counts(): one hit after 0.75 seconds.
+    ///     queue.submit([encoder.finish()]);
+    /// }
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    ///
+    /// # Cost
+    /// As [`encode_contacts`](Self::encode_contacts); a pair takes 48 bytes of the device's memory while its window is examined, and a row 32.
+    ///
+    /// # Errors
+    /// As [`encode_intersections`](Self::encode_intersections); [`Error::Value`] where the duration is negative, NaN or infinite, and where
+    /// [`SweepOptions::witness`] is set; [`Error::Count`] where the number of motions is not that of the bodies; for motions from the host
+    /// the errors of [`sweeps`](Self::sweeps), for a buffer [`Error::Invalid`] where it is too small or lacks the usage `STORAGE`.
+    pub fn encode_sweeps(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        bodies: DeviceBodies<'_>,
+        motions: DeviceMotions<'_>,
+        pairs: DevicePairs<'_>,
+        options: &SweepOptions,
+        capacity: Capacity,
+    ) -> Result<DeviceRows> {
+        let &SweepOptions { duration, witness } = options;
+        check_duration(duration)?;
+        if witness {
+            let allowed = "it must be false: the rows of an encoded sweep have no points";
+            return Err(Error::value(Location::Argument, "witness", witness, allowed));
+        }
+        let (host, count): (&[Motion], usize) = match motions {
+            DeviceMotions::Host(motions) => (motions, motions.len()),
+            DeviceMotions::Buffer { count, .. } => (&[], count as usize),
+        };
+        let body_count = match bodies {
+            DeviceBodies::Host(bodies) => bodies.len(),
+            DeviceBodies::Buffer { count, .. } => count as usize,
+        };
+        check_motions(body_count, count, host, duration)?;
+        let packed: Vec<PackedMotion> = host.iter().map(|&motion| motion.into()).collect();
+        let moves = Some(EncodedMotions { motions, packed: &packed, duration });
+        // Pairs that may touch at the start, but are apart, have rows too.
+        let kind = Kind { stages: &ENCODED_SWEEPS, margin: f32::MAX, with_depth: true, moves };
+        self.encode(encoder, bodies, pairs, capacity, kind)
     }
 
     fn encode(
@@ -104,13 +186,19 @@ impl Arena {
         bodies: DeviceBodies<'_>,
         pairs: DevicePairs<'_>,
         capacity: Capacity,
-        (stages, margin, with_depth): (&'static Stages, f32, bool),
+        kind: Kind<'_>,
     ) -> Result<DeviceRows> {
         let Some(gpu) = &self.gpu else {
             return Err(Error::NoGpu {
                 message: "the CPU engine can't encode into a command encoder".to_owned(),
             });
         };
+        let Kind { stages, margin, with_depth, moves } = kind;
+        if !gpu.can_run(stages.rows_have_data) {
+            let message = "a hull has too many vertices for a software rasteriser, which ends long loops early: \
+                           simplify the hull, or use the queries that are not encoded";
+            return Err(Error::invalid(Location::Argument, message));
+        }
         // Input from the host is checked as for any other query.
         let (host, count): (&[Body], usize) = match bodies {
             DeviceBodies::Host(bodies) => (bodies, bodies.len()),
@@ -143,9 +231,30 @@ impl Arena {
         let static_planes = self.statics.iter().flat_map(|statics| statics.boxes.planes());
         let planes: Vec<u32> = movers.chain(static_planes.map(|id| packed.len() as u32 + id)).collect();
         let planes = known.then_some(&planes[..]);
-        EncodedQuery { stages, margin, with_depth, bodies, packed: &packed, statics, planes, pairs, capacity }
-            .run(gpu, encoder)
+        let query = EncodedQuery {
+            stages,
+            margin,
+            with_depth,
+            bodies,
+            packed: &packed,
+            moves,
+            statics,
+            planes,
+            pairs,
+            capacity,
+        };
+        query.run(gpu, encoder)
     }
 }
 
+/// What an encoded query computes.
+struct Kind<'a> {
+    stages: &'static Stages,
+    /// World units.
+    margin: f32,
+    with_depth: bool,
+    moves: Option<EncodedMotions<'a>>,
+}
+
 const _: () = assert!(size_of::<IntersectionRow>() == 12 && size_of::<MeasuredRow>() == 48);
+const _: () = assert!(size_of::<SweptRow>() == 32);

@@ -40,22 +40,46 @@ pub struct IntersectionRow {
     pub status: u32,
 }
 
-/// The counts of a query whose results stay on the device, and whether its capacity sufficed.
+/// The row of a pair of moving bodies, as a query leaves it on the device, 32 bytes.
+///
+/// The time of impact is `time + rest`: the sum in f64, or `time` alone where f32 will do. A body that moves at v is then where it meets
+/// the other to within 6e-8 of the way that it has come.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct SweptRow {
+    /// Row of the first body.
+    pub a: u32,
+    /// Row of the second body.
+    pub b: u32,
+    /// 0 miss, 1 touching at the start, 2 hit, 3 not settled: only f64 can decide.
+    pub outcome: u32,
+    /// When they first meet, in seconds: 0 where they touch at the start, the duration where they miss, 0 where it is not known.
+    pub time: f32,
+    /// Unit vector from `a` to `b` at that time, world frame; 0 for a miss and where it is not known.
+    pub normal: [f32; 3],
+    /// What rounding took off the time, in seconds.
+    pub rest: f32,
+}
+
+/// The counts of a query whose results stay on the device, and whether its capacity sufficed. Where rows lie in several parts, each part
+/// has its own.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct DeviceCounts {
-    /// Rows of the pairs examined, whether they fit or not.
+    /// Rows of this part. In the last part, which mostly is the only one, those that there is no room for count too.
     pub row_count: u32,
-    /// Capacity for rows.
+    /// Capacity of this part for rows.
     pub row_room: u32,
-    /// Pairs to examine, whether they fit or not.
+    /// Pairs to examine, whether they fit or not. Where some were not even counted, a capacity that will do.
     pub pair_count: u32,
     /// Capacity for pairs: no more are examined.
     pub pair_room: u32,
-    /// 0 where both capacities suffice, 1 where there are too many rows, 2 where there are too many pairs, 3 for both.
+    /// 0 where both capacities suffice, 1 where there are too many rows, 2 where there are too many pairs, 3 for both. The same in all
+    /// parts.
     pub overflow: u32,
-    /// Rows of status 3.
+    /// Rows of this part with status or outcome 3.
     pub unsettled_count: u32,
     /// Keeps the size a multiple of 16.
     #[cfg_attr(feature = "serde", serde(skip))]

@@ -4,15 +4,17 @@ use std::sync::Arc;
 
 use crate::collide::query::device_rows::DeviceCounts;
 #[cfg(doc)]
-use crate::collide::query::device_rows::{IntersectionRow, MeasuredRow};
+use crate::collide::query::device_rows::{IntersectionRow, MeasuredRow, SweptRow};
 use crate::collide::scene::body::Body;
+use crate::collide::scene::motion::Motion;
 use crate::gpu::buffer::Buffer;
 use crate::gpu::pool::PooledBuffer;
 
-/// WGSL to prepend to the caller's own kernels: the structs `PackedBody`,
-/// `IntersectionRow`, `MeasuredRow` and `DeviceCounts`, and the constants `STATUS_…`.
+/// WGSL to prepend to the caller's own kernels: the structs `PackedBody`, `PackedMotion`, `IntersectionRow`, `MeasuredRow`, `SweptRow` and
+/// `DeviceCounts`, and the constants `STATUS_…` and `OUTCOME_…`.
 pub const DEVICE_WGSL: &str = concat!(
     include_str!("../../../shaders/collide/scene/packed_body.wgsl"),
+    include_str!("../../../shaders/collide/scene/packed_motion.wgsl"),
     include_str!("../../../shaders/collide/query/device_rows.wgsl")
 );
 
@@ -27,6 +29,21 @@ pub enum DeviceBodies<'a> {
         /// The buffer.
         buffer: &'a wgpu::Buffer,
         /// How many bodies it holds, from its beginning.
+        count: u32,
+    },
+}
+
+/// Where the motions of an encoded sweep come from: one for each body of [`DeviceBodies`], in their order. Statics do not move.
+#[derive(Debug, Clone, Copy)]
+pub enum DeviceMotions<'a> {
+    /// Motions in host memory: they are checked, packed and uploaded.
+    Host(&'a [Motion]),
+    /// [`PackedMotion`](crate::collide::PackedMotion)s in a buffer of usage `STORAGE`, read when the encoder runs. They are not checked: a
+    /// number that is not finite, or a way of more than 1e18, gives wrong rows.
+    Buffer {
+        /// The buffer.
+        buffer: &'a wgpu::Buffer,
+        /// How many motions it holds, from its beginning.
         count: u32,
     },
 }
@@ -51,6 +68,9 @@ pub enum DevicePairs<'a> {
 }
 
 /// The capacity of an encoded query.
+///
+/// Memory and time grow with it, whether it is used or not: pairs are examined in windows of what one binding holds (some millions), one
+/// after the other and in the same memory, and each window that the capacity allows is encoded. Rows take as much memory as their capacity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Capacity {
@@ -62,20 +82,53 @@ pub struct Capacity {
 
 /// The results that an encoded query leaves on the device once its encoder has run.
 ///
-/// The buffers may be larger than their content: bind the ranges that [`rows`](Self::rows), [`counts`](Self::counts) and
-/// [`unsettled`](Self::unsettled) return. The buffers come from a pool. When this value is dropped, later queries reuse them, so keep it
-/// until your own kernels that read them are submitted.
+/// Nearly always there is one part, and [`rows`](Self::rows), [`counts`](Self::counts) and [`unsettled`](Self::unsettled) are its buffers.
+/// A capacity for more rows than one binding of the device holds (128 MiB by WebGPU's default: 11 million [`IntersectionRow`]s, 2.8 million
+/// [`MeasuredRow`]s, 4.2 million [`SweptRow`]s) has several [`parts`](Self::parts).
+///
+/// The buffers may be larger than their content: bind the ranges that these functions return. The buffers come from a pool. When this
+/// value is dropped, later queries reuse them, so keep it until your own kernels that read them are submitted.
 #[derive(Debug)]
 pub struct DeviceRows {
-    pub(crate) rows: Buffer<u32>,
-    pub(crate) counts: Buffer<DeviceCounts>,
-    pub(crate) unsettled: Buffer<u32>,
+    /// At least one.
+    pub(crate) parts: Vec<DevicePart>,
     /// In a browser the other buffers of the query, which must live until the encoder is submitted.
     pub(crate) _kept: Vec<Arc<PooledBuffer>>,
 }
 
+/// The rows that one binding holds, with counts of their own.
+#[derive(Debug)]
+pub struct DevicePart {
+    pub(crate) rows: Buffer<u32>,
+    pub(crate) counts: Buffer<DeviceCounts>,
+    pub(crate) unsettled: Buffer<u32>,
+}
+
 impl DeviceRows {
-    /// The rows: [`IntersectionRow`]s or [`MeasuredRow`]s, as many as the capacity; those past
+    /// The parts, in the order of their rows: all but the last are filled before the next has any. A kernel that reads one part reads all of
+    /// them, one dispatch for each.
+    pub fn parts(&self) -> &[DevicePart] {
+        &self.parts
+    }
+
+    /// [`DevicePart::rows`] of the first part.
+    pub fn rows(&self) -> wgpu::BufferBinding<'_> {
+        self.parts[0].rows()
+    }
+
+    /// [`DevicePart::counts`] of the first part.
+    pub fn counts(&self) -> wgpu::BufferBinding<'_> {
+        self.parts[0].counts()
+    }
+
+    /// [`DevicePart::unsettled`] of the first part.
+    pub fn unsettled(&self) -> wgpu::BufferBinding<'_> {
+        self.parts[0].unsettled()
+    }
+}
+
+impl DevicePart {
+    /// The rows: [`IntersectionRow`]s, [`MeasuredRow`]s or [`SweptRow`]s, as many as the capacity of this part; those past
     /// [`DeviceCounts::row_count`] are undefined.
     pub fn rows(&self) -> wgpu::BufferBinding<'_> {
         self.rows.binding()
@@ -86,7 +139,7 @@ impl DeviceRows {
         self.counts.binding()
     }
 
-    /// Indices of the rows with status 3, [`DeviceCounts::unsettled_count`] of them, in no particular order.
+    /// Indices, in this part, of the rows with status or outcome 3: [`DeviceCounts::unsettled_count`] of them, in no particular order.
     pub fn unsettled(&self) -> wgpu::BufferBinding<'_> {
         self.unsettled.binding()
     }

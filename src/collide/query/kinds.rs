@@ -23,4 +23,6 @@ pub enum Query {
     EncodedDistances,
     /// [`Arena::encode_contacts`](crate::collide::Arena::encode_contacts).
     EncodedContacts,
+    /// [`Arena::encode_sweeps`](crate::collide::Arena::encode_sweeps).
+    EncodedSweeps,
 }

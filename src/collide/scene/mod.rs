@@ -6,6 +6,7 @@ pub(crate) mod budget;
 pub(crate) mod layout;
 pub(crate) mod motion;
 pub(crate) mod packed_body;
+pub(crate) mod packed_motion;
 pub(crate) mod pairs;
 pub(crate) mod placed;
 pub(crate) mod pose;

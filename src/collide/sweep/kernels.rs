@@ -3,14 +3,16 @@
 use crate::collide::broad_phase::kernels::{AABB, BOUNDS_CORE};
 use crate::collide::broad_phase::kernels::{BOUNDS_PARAMS, ROTATION, TYPES};
 use crate::collide::narrow_phase::kernels::{
-    DEPTH, DEPTH_EXHAUSTIVE, EXHAUSTIVE, GJK_CORE, HIT_WRITE_MEASURED, HIT_WRITE_MEASURED_EXHAUSTIVE, LISTED,
-    MEASURES_OUT, NARROW, PairSource, REFINE_LIST, SEARCH_MAIN, Stages, search,
+    DEPTH, DEPTH_EXHAUSTIVE, DEVICE_ROWS, EXHAUSTIVE, GJK_CORE, HIT_WRITE_MEASURED,
+    HIT_WRITE_MEASURED_EXHAUSTIVE, HIT_WRITE_SOURCE, LISTED, MEASURED_CODES, MEASURED_ROWS, MEASURES_OUT,
+    NARROW, PairSource, REFINE_LIST, SEARCH_MAIN, Stages, search, write,
 };
 use crate::gpu::kernel::Binding;
 use crate::gpu::kernel::{Kernel, Trust, only, parts, read, read_write, uniform};
 use crate::gpu::{DISPATCH_WGSL, ROUNDING_WGSL, TWICE_WGSL};
 
 const MOTION: &str = include_str!("../../../shaders/collide/scene/motion.wgsl");
+const PACKED_MOTION: &str = include_str!("../../../shaders/collide/scene/packed_motion.wgsl");
 const WAY: &str = include_str!("../../../shaders/collide/sweep/meeting.wgsl");
 
 pub(crate) static SWEEP_BOUNDS: Kernel = Kernel {
@@ -23,6 +25,7 @@ pub(crate) static SWEEP_BOUNDS: Kernel = Kernel {
         AABB,
         BOUNDS_CORE,
         ROTATION,
+        PACKED_MOTION,
         MOTION,
         include_str!("../../../shaders/collide/sweep/bounds.wgsl"),
     ]),
@@ -39,8 +42,14 @@ pub(crate) static SWEEP_BOUNDS: Kernel = Kernel {
 
 /// A kernel that cuts the path of each pair down to where its bounding spheres meet.
 const fn cut(label: &'static str, pairs: PairSource) -> Kernel {
-    const MAIN: &[&str] =
-        &[ROTATION, MOTION, WAY, TWICE_WGSL, include_str!("../../../shaders/collide/sweep/cut.wgsl")];
+    const MAIN: &[&str] = &[
+        ROTATION,
+        PACKED_MOTION,
+        MOTION,
+        WAY,
+        TWICE_WGSL,
+        include_str!("../../../shaders/collide/sweep/cut.wgsl"),
+    ];
     const BODIES: &[Binding] = &[
         uniform("params", "NarrowParams"),
         read("bodies", "array<PackedBody>"),
@@ -86,8 +95,20 @@ pub(crate) static SWEEP_EXHAUSTIVE: Kernel = search(
     MEASURES_OUT,
 );
 
+const SWEPT_MAIN: &[&str] = &[
+    MEASURED_CODES,
+    WAY,
+    DEVICE_ROWS,
+    include_str!("../../../shaders/collide/sweep/hit_row.wgsl"),
+    HIT_WRITE_SOURCE,
+];
+pub(crate) static HIT_WRITE_SWEPT: Kernel =
+    write("hullfield.collide.hit_write_swept", LISTED, SWEPT_MAIN, MEASURED_ROWS);
+pub(crate) static HIT_WRITE_SWEPT_EXHAUSTIVE: Kernel =
+    write("hullfield.collide.hit_write_swept_exhaustive", EXHAUSTIVE, SWEPT_MAIN, MEASURED_ROWS);
+
 /// Sweeps. Pairs that touch at the start go to the kernels that measure depths.
-pub(crate) static SWEEPS: Stages = Stages {
+const STAGES: Stages = Stages {
     prepare: Some([&SWEEP_CUT, &SWEEP_CUT_EXHAUSTIVE]),
     search: [&SWEEP, &SWEEP_EXHAUSTIVE, &SWEEP_EXHAUSTIVE],
     refine: [&DEPTH, &DEPTH_EXHAUSTIVE],
@@ -100,6 +121,17 @@ pub(crate) static SWEEPS: Stages = Stages {
     effort: 3,
 };
 
+/// Sweeps whose rows go to the host, which makes the answer.
+pub(crate) static SWEEPS: Stages = STAGES;
+
+/// Sweeps whose rows stay on the device.
+pub(crate) static ENCODED_SWEEPS: Stages = Stages {
+    write: [&HIT_WRITE_SWEPT, &HIT_WRITE_SWEPT_EXHAUSTIVE],
+    row_words: 8,
+    row_label: "hullfield.collide.swept",
+    ..STAGES
+};
+
 /// The bodies meet after the start: `VERDICT_HIT` in `shaders/collide/sweep/meeting.wgsl`.
 pub(crate) const VERDICT_HIT: u32 = 5;
 /// Apart at the start, but by too little for f32 to show: `VERDICT_WITHIN` in `shaders/collide/narrow_phase/measured_codes.wgsl`.
@@ -107,14 +139,21 @@ pub(crate) const VERDICT_WITHIN: u32 = 4;
 
 /// The kernels of this file, for the module `inspect`.
 #[cfg(any(feature = "inspect", test))]
-pub(crate) static KERNELS: &[&Kernel] =
-    &[&SWEEP_BOUNDS, &SWEEP_CUT, &SWEEP_CUT_EXHAUSTIVE, &SWEEP, &SWEEP_EXHAUSTIVE];
+pub(crate) static KERNELS: &[&Kernel] = &[
+    &SWEEP_BOUNDS,
+    &SWEEP_CUT,
+    &SWEEP_CUT_EXHAUSTIVE,
+    &SWEEP,
+    &SWEEP_EXHAUSTIVE,
+    &HIT_WRITE_SWEPT,
+    &HIT_WRITE_SWEPT_EXHAUSTIVE,
+];
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::collide::narrow_phase::kernels::tests::{constant, same_layout};
-    use crate::collide::scene::motion::PackedMotion;
+    use crate::collide::scene::packed_motion::PackedMotion;
     use crate::collide::sweep::cast;
 
     #[test]
@@ -130,5 +169,9 @@ mod tests {
         assert_eq!(constant(&SWEEP, "VERDICT_HIT"), f64::from(VERDICT_HIT));
         assert_eq!(constant(&DEPTH, "VERDICT_WITHIN"), f64::from(VERDICT_WITHIN));
         assert_eq!(constant(&SWEEP, "CUT_ERROR"), constant(&SWEEP_CUT, "CUT_ERROR"));
+        assert_eq!(
+            constant(&HIT_WRITE_SWEPT, "OUTCOME_UNSETTLED"),
+            constant(&HIT_WRITE_SWEPT, "STATUS_UNSETTLED")
+        );
     }
 }

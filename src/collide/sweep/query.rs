@@ -39,15 +39,31 @@ const TURN_LIMIT: f64 = 1000.0;
 
 /// Checks the motions and the duration of a sweep.
 pub(crate) fn check(body_count: usize, motions: &[Motion], duration: f32) -> Result<()> {
+    check_duration(duration)?;
+    check_motions(body_count, motions.len(), motions, duration)
+}
+
+/// Checks the duration of a sweep.
+pub(crate) fn check_duration(duration: f32) -> Result<()> {
     if !(duration >= 0.0 && duration.is_finite()) {
         let allowed = "it must be finite and zero or more";
         return Err(Error::value(Location::Argument, "duration", format!("{duration:?}"), allowed));
     }
-    if motions.len() != body_count {
+    Ok(())
+}
+
+/// Checks the number of the motions of a sweep, and those motions that the host knows.
+pub(crate) fn check_motions(
+    body_count: usize,
+    given: usize,
+    motions: &[Motion],
+    duration: f32,
+) -> Result<()> {
+    if given != body_count {
         return Err(Error::Count {
             at: Location::Argument,
             what: "motions",
-            given: motions.len() as u64,
+            given: given as u64,
             allowed: format!("there must be one for each of the {body_count} bodies"),
         });
     }

@@ -24,8 +24,8 @@ use crate::collide::bvh::aabb::Aabb;
 use crate::collide::hull::record::HullRecord;
 use crate::collide::query::gpu::arena::{BODY_STEPS, GpuArena, SEGMENT_COUNT, headroom, total_of};
 use crate::collide::query::gpu::statics::GpuStatics;
-use crate::collide::scene::motion::PackedMotion;
 use crate::collide::scene::packed_body::PackedBody;
+use crate::collide::scene::packed_motion::PackedMotion;
 use crate::collide::sweep::kernels::SWEEP_BOUNDS;
 use crate::error::Result;
 use crate::gpu::buffer::Buffer;
@@ -77,7 +77,7 @@ pub(crate) fn encode_per_body<T: Pod>(
 
 /// How the bodies move, and for how long.
 #[derive(Debug, Clone)]
-pub(crate) struct DeviceMotions {
+pub(crate) struct MotionBuffer {
     /// One for each mover.
     pub(crate) motions: Buffer<PackedMotion>,
     /// Seconds.
@@ -89,7 +89,7 @@ fn swept_boxes(
     frame: &mut Frame,
     hulls: &Buffer<HullRecord>,
     bodies: &Buffer<PackedBody>,
-    moves: &DeviceMotions,
+    moves: &MotionBuffer,
     boxes: &Buffer<Aabb>,
     count: usize,
 ) -> Result<()> {
@@ -209,7 +209,7 @@ impl GpuStatics {
             if let Some((motions, duration)) = motions {
                 let held = Buffer::new(context, "hullfield.collide.static_motions", motions.len())?;
                 frame.upload(&held, 0, motions)?;
-                let moves = DeviceMotions { motions: held, duration };
+                let moves = MotionBuffer { motions: held, duration };
                 swept_boxes(&mut frame, &arena.hulls()?.records, &made.bodies, &moves, &made.boxes, count)?;
             } else {
                 encode_per_body(
@@ -267,7 +267,7 @@ pub(crate) struct BroadPhaseInput<'a> {
     /// Half the margin.
     pub(crate) grow: f32,
     /// For swept boxes: how the bodies move.
-    pub(crate) moves: Option<&'a DeviceMotions>,
+    pub(crate) moves: Option<&'a MotionBuffer>,
     /// Capacity for pairs of a frame that can't run again.
     pub(crate) room: Option<usize>,
     /// Whether two movers may be a pair.
@@ -410,6 +410,10 @@ impl GpuBroadPhase {
             // One more than there are rows and segments: where the last one ends.
             let len = count * SEGMENT_COUNT as usize + 1;
             self.offsets = Buffer::new(context, "hullfield.collide.counts", len)?;
+            if count == 0 {
+                // No kernel writes where the rows end.
+                frame.clear(&self.offsets);
+            }
             self.tiles(frame, &TILED_COUNT, 0..0, |params, broad| {
                 vec![params, broad.boxes.bind(), broad.offsets.bind()]
             })?;
@@ -439,6 +443,15 @@ impl GpuBroadPhase {
         })?;
         self.total = scan(frame, &self.offsets)?;
         Ok(())
+    }
+
+    /// The number of heavy rows (its first word), and how many are listed at most: the pairs of others are missing. With tiles there
+    /// are none, whatever the first word is.
+    pub(crate) fn heavy_rows(&self) -> (Buffer<u32>, u32) {
+        match &self.tree {
+            Some(tree) => (tree.heavy.clone(), self.params.heavy_capacity),
+            None => (self.total.clone(), u32::MAX),
+        }
     }
 
     /// Encodes the readback of the counts.

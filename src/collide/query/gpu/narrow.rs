@@ -14,16 +14,17 @@ use crate::collide::bvh::aabb::Aabb;
 use crate::collide::narrow_phase::kernels::{HIT_COUNT, NarrowParams, ROW_SUMS, RUN, Stages};
 use crate::collide::narrow_phase::rows::Stats;
 use crate::collide::query::gpu::arena::{FAR_PAIRS, GpuArena, MOTION_STEPS, total_of};
-use crate::collide::query::gpu::broad::{CountReads, Counted, DeviceMotions, GpuBroadPhase};
+use crate::collide::query::gpu::broad::{CountReads, Counted, GpuBroadPhase, MotionBuffer};
 use crate::collide::query::gpu::parts::{LoadedPart, PartOptions, Parts};
 use crate::collide::scene::bounds::aabbs_into;
 use crate::collide::scene::budget::RowBudget;
-use crate::collide::scene::motion::PackedMotion;
 use crate::collide::scene::packed_body::PackedBody;
+use crate::collide::scene::packed_motion::PackedMotion;
 use crate::collide::scene::pairs::OwnedPairs;
 use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::error::{Error, Result};
 use crate::gpu::buffer::Buffer;
+use crate::gpu::context::Context;
 use crate::gpu::frame::Frame;
 use crate::gpu::kernel::Kernel;
 use crate::gpu::pool::BoundRange;
@@ -156,6 +157,8 @@ pub(crate) struct Window {
 #[derive(Clone)]
 pub(crate) enum PairBuffer {
     Listed(Buffer<[u32; 2]>),
+    /// A part of a list.
+    Range(BoundRange),
     Exhaustive(Buffer<[f32; 4]>),
 }
 
@@ -163,6 +166,7 @@ impl PairBuffer {
     fn bind(&self) -> BoundRange {
         match self {
             Self::Listed(pairs) => pairs.bind(),
+            Self::Range(pairs) => pairs.clone(),
             Self::Exhaustive(spheres) => spheres.bind(),
         }
     }
@@ -170,7 +174,7 @@ impl PairBuffer {
     /// Which kernel of a stage reads it: the first of [`Stages::search`] and its like, or the second.
     pub(crate) fn kind(&self) -> usize {
         match self {
-            Self::Listed(_) => 0,
+            Self::Listed(_) | Self::Range(_) => 0,
             Self::Exhaustive(_) => 1,
         }
     }
@@ -316,7 +320,8 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
             _ => arena.pair_steps * stages.effort,
         };
         if let (Some(kernels), Some(moves)) = (stages.prepare, &loaded.moves) {
-            self.encode_preparation(frame, &window, kernels[window.pairs.kind()], moves)?;
+            let kernel = kernels[window.pairs.kind()];
+            encode_preparation(frame, &self.loaded.arena, &self.loaded.bodies, &window, kernel, moves)?;
         }
         let kind = if self.loaded.is_plain { 2 } else { window.pairs.kind() };
         self.encode_narrow(frame, &window, stages.search[kind], steps, 0..len)?;
@@ -362,32 +367,6 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
         ahead
     }
 
-    /// Encodes the kernel that runs before GJK and reads motions.
-    fn encode_preparation(
-        &self,
-        frame: &mut Frame,
-        window: &Window,
-        kernel: &'static Kernel,
-        moves: &DeviceMotions,
-    ) -> Result<()> {
-        let context = &self.arena.context;
-        for piece in context.pieces(window.len as u64, MOTION_STEPS, kernel.workgroup_size.into()) {
-            let params = NarrowParams { first: piece.start as u32, ..window.params };
-            let bound = [
-                frame.uniform(&params)?,
-                self.loaded.bodies.bind(),
-                self.loaded.arena.hulls()?.records.bind(),
-                window.pairs.bind(),
-                window.refine.bind(),
-                moves.motions.bind(),
-                window.verdicts.bind(),
-                window.data.bind(),
-            ];
-            frame.dispatch(kernel, &bound, kernel.groups(piece.end - piece.start))?;
-        }
-        Ok(())
-    }
-
     /// Encodes EPA for the remaining entries of the refine list up to `end`.
     fn encode_refinement(&self, frame: &mut Frame, window: &mut Window, end: usize) -> Result<()> {
         let stages = self.query.stages();
@@ -415,7 +394,8 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
             let verdicts = frame.read(&window.verdicts, 0..len)?;
             return Ok(WindowReads::All { verdicts, data: frame.read(&window.data, 0..window.data.len())? });
         }
-        let counts = encode_counts(frame, window)?;
+        let counts = HitCounts::new(frame.context(), len)?;
+        encode_counts(frame, window, &counts)?;
         let rows = self.encode_rows(frame, window, &counts, self.arena.hit_capacity(len))?;
         let total = frame.read(&counts.row_sums, 0..2)?;
         Ok(WindowReads::Hits { rows, counts, total })
@@ -429,7 +409,9 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
         counts: &HitCounts,
         capacity: usize,
     ) -> Result<Read<u32>> {
-        let rows = encode_rows(frame, self.query.stages(), window, counts, capacity)?;
+        let stages = self.query.stages();
+        let rows = Buffer::new(frame.context(), stages.row_label, stages.row_words * capacity)?;
+        encode_rows(frame, stages, window, counts, &rows)?;
         frame.read(&rows, 0..rows.len())
     }
 
@@ -634,17 +616,54 @@ pub(crate) fn encode_stage(
     steps: u64,
     range: Range<usize>,
 ) -> Result<()> {
-    let hulls = arena.hulls()?;
     for piece in arena.context.pieces(range.len() as u64, steps, kernel.workgroup_size.into()) {
         let params = NarrowParams { first: (range.start as u64 + piece.start) as u32, ..window.params };
+        let bound = stage_bindings(frame, arena, bodies, window, &params)?;
+        frame.dispatch(kernel, &bound, kernel.groups(piece.end - piece.start))?;
+    }
+    Ok(())
+}
+
+/// What a stage of the narrow phase binds.
+pub(crate) fn stage_bindings(
+    frame: &mut Frame,
+    arena: &GpuArena,
+    bodies: &Buffer<PackedBody>,
+    window: &Window,
+    params: &NarrowParams,
+) -> Result<[BoundRange; 9]> {
+    let hulls = arena.hulls()?;
+    Ok([
+        frame.uniform(params)?,
+        bodies.bind(),
+        hulls.records.bind(),
+        hulls.vertices.bind(),
+        hulls.cells.bind(),
+        window.pairs.bind(),
+        window.refine.bind(),
+        window.verdicts.bind(),
+        window.data.bind(),
+    ])
+}
+
+/// Encodes the kernel that runs before GJK and reads motions.
+pub(crate) fn encode_preparation(
+    frame: &mut Frame,
+    arena: &GpuArena,
+    bodies: &Buffer<PackedBody>,
+    window: &Window,
+    kernel: &'static Kernel,
+    moves: &MotionBuffer,
+) -> Result<()> {
+    for piece in arena.context.pieces(window.len as u64, MOTION_STEPS, kernel.workgroup_size.into()) {
+        let params = NarrowParams { first: piece.start as u32, ..window.params };
         let bound = [
             frame.uniform(&params)?,
             bodies.bind(),
-            hulls.records.bind(),
-            hulls.vertices.bind(),
-            hulls.cells.bind(),
+            arena.hulls()?.records.bind(),
             window.pairs.bind(),
             window.refine.bind(),
+            moves.motions.bind(),
             window.verdicts.bind(),
             window.data.bind(),
         ];
@@ -653,53 +672,71 @@ pub(crate) fn encode_stage(
     Ok(())
 }
 
-/// How many rows a window has, for its compaction.
+/// How many rows a window has, for its compaction. Windows that have the same of these put their rows one behind the other.
 pub(crate) struct HitCounts {
     /// For each run of pairs, the rows before it in its workgroup.
     offsets: Buffer<u32>,
-    /// The number of all rows (low and high word), which [`encode_rows`] writes; then the rows of each workgroup.
+    /// The number of all rows so far (low and high word), which [`encode_rows`] writes; the rows of earlier windows; then the rows of
+    /// each workgroup.
     pub(crate) row_sums: Buffer<u32>,
 }
 
-/// Encodes the count of the rows.
-pub(crate) fn encode_counts(frame: &mut Frame, window: &Window) -> Result<HitCounts> {
-    let runs = window.len.div_ceil(RUN);
-    let groups = HIT_COUNT.groups(runs as u64);
-    let offsets = Buffer::new(frame.context(), "hullfield.collide.hit_counts", runs)?;
-    let row_sums = Buffer::new(frame.context(), "hullfield.collide.row_sums", ROW_SUMS + groups as usize)?;
-    if groups == 0 {
-        frame.clear(&row_sums);
+impl HitCounts {
+    /// For windows of at most `len` pairs.
+    pub(crate) fn new(context: &Context, len: usize) -> Result<Self> {
+        let runs = len.div_ceil(RUN);
+        let groups = HIT_COUNT.groups(runs as u64) as usize;
+        Ok(Self {
+            offsets: Buffer::new(context, "hullfield.collide.hit_counts", runs)?,
+            row_sums: Buffer::new(context, "hullfield.collide.row_sums", ROW_SUMS + groups)?,
+        })
     }
-    let params = frame.uniform(&window.params)?;
-    let bound = [params, window.refine.bind(), window.verdicts.bind(), offsets.bind(), row_sums.bind()];
-    frame.dispatch(&HIT_COUNT, &bound, groups)?;
-    Ok(HitCounts { offsets, row_sums })
+
+    /// Those of the runs of a window.
+    fn offsets_of(&self, window: &Window) -> BoundRange {
+        self.offsets.bind_range(0..window.len.div_ceil(RUN))
+    }
 }
 
-/// Encodes the compaction of at most `capacity` rows, and their number.
+/// Encodes the count of the rows of a window.
+pub(crate) fn encode_counts(frame: &mut Frame, window: &Window, counts: &HitCounts) -> Result<()> {
+    let groups = HIT_COUNT.groups(window.len.div_ceil(RUN) as u64);
+    if groups == 0 {
+        frame.clear(&counts.row_sums);
+    }
+    let bound = [
+        frame.uniform(&window.params)?,
+        window.refine.bind(),
+        window.verdicts.bind(),
+        counts.offsets_of(window),
+        counts.row_sums.bind(),
+    ];
+    frame.dispatch(&HIT_COUNT, &bound, groups)
+}
+
+/// Encodes the compaction of rows, and the number of all rows so far. `rows` gets those that it has room for, from
+/// `window.params.row_begin` on.
 pub(crate) fn encode_rows(
     frame: &mut Frame,
     stages: &Stages,
     window: &Window,
     counts: &HitCounts,
-    capacity: usize,
-) -> Result<Buffer<u32>> {
-    let rows = Buffer::new(frame.context(), stages.row_label, stages.row_words * capacity)?;
+    rows: &Buffer<u32>,
+) -> Result<()> {
     let kernel = stages.write[window.pairs.kind()];
     let mut bound = vec![
         frame.uniform(&window.params)?,
         window.refine.bind(),
         window.verdicts.bind(),
         window.pairs.bind(),
-        counts.offsets.bind(),
+        counts.offsets_of(window),
         counts.row_sums.bind(),
     ];
     if stages.rows_have_data {
         bound.push(window.data.bind());
     }
     bound.push(rows.bind());
-    frame.dispatch(kernel, &bound, kernel.groups(counts.offsets.len() as u64))?;
-    Ok(rows)
+    frame.dispatch(kernel, &bound, kernel.groups(window.len.div_ceil(RUN) as u64))
 }
 
 #[cfg(test)]

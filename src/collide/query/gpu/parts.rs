@@ -12,12 +12,12 @@ use bytemuck::Zeroable;
 use crate::collide::narrow_phase::kernels::SPHERES;
 use crate::collide::query::gpu::arena::{GpuArena, pair_total};
 use crate::collide::query::gpu::broad::{
-    BroadPhaseInput, DeviceMotions, GpuBroadPhase, encode_per_body, upload_bodies,
+    BroadPhaseInput, GpuBroadPhase, MotionBuffer, encode_per_body, upload_bodies,
 };
 use crate::collide::query::gpu::hulls::HullBytes;
 use crate::collide::query::gpu::statics::GpuStatics;
-use crate::collide::scene::motion::PackedMotion;
 use crate::collide::scene::packed_body::PackedBody;
+use crate::collide::scene::packed_motion::PackedMotion;
 use crate::collide::scene::pairs::OwnedPairs;
 use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::error::Result;
@@ -197,7 +197,7 @@ pub(crate) struct LoadedPart {
     pub(crate) row_count: usize,
     /// Where candidates come from, for [`Pairs::BroadPhase`](crate::collide::scene::pairs::Pairs::BroadPhase).
     pub(crate) broad: Option<GpuBroadPhase>,
-    pub(crate) moves: Option<DeviceMotions>,
+    pub(crate) moves: Option<MotionBuffer>,
     /// World spheres of the bodies, for [`Pairs::Exhaustive`](crate::collide::scene::pairs::Pairs::Exhaustive).
     pub(crate) spheres: Option<Buffer<[f32; 4]>>,
     /// Number of columns where each row is paired with each column; otherwise 0.
@@ -237,7 +237,7 @@ impl LoadedPart {
                 let held = Buffer::new(context, "hullfield.collide.motions", rows.len() + columns.len())?;
                 frame.upload(&held, 0, rows)?;
                 frame.upload(&held, rows.len(), columns)?;
-                Some(DeviceMotions { motions: held, duration })
+                Some(MotionBuffer { motions: held, duration })
             }
             None => None,
         };

@@ -2,12 +2,14 @@
 
 use crate::account::Prepared;
 use crate::collide::broad_phase::kernels::KERNELS as BROAD_PHASE;
-use crate::collide::narrow_phase::kernels::{DEVICE_COUNTS, HIT_COUNT, MEASURES, SPHERES, Stages, VERDICTS};
+use crate::collide::narrow_phase::kernels::{
+    DEVICE_COUNTS, HIT_COUNT, MEASURES, REFINE_GROUPS, SPHERES, Stages, VERDICTS,
+};
 use crate::collide::narrow_phase::rows::Precision;
 use crate::collide::query::gpu::arena::GpuArena;
 use crate::collide::query::kinds::Query;
 use crate::collide::scene::pairs::Pairs;
-use crate::collide::sweep::kernels::{SWEEP_BOUNDS, SWEEPS};
+use crate::collide::sweep::kernels::{ENCODED_SWEEPS, SWEEP_BOUNDS, SWEEPS};
 use crate::error::Result;
 use crate::gpu::kernel::Kernel;
 use crate::gpu::prepare::prepare as prepare_kernels;
@@ -28,7 +30,7 @@ pub(crate) fn prepare(
         let stages = query.stages();
         let is_exact = precision == Precision::Exact && stages.is_some() && !query.is_encoded();
         // Queries that a software rasteriser can't run are answered by the CPU.
-        let is_taken = stages.is_none_or(|(_, measured)| query.is_encoded() || gpu.can_run(measured));
+        let is_taken = stages.is_none_or(|(_, measured)| gpu.can_run(measured));
         if !is_exact && is_taken {
             kernels.extend(needed(query, pairs, stages.map(|(stages, _)| stages)));
         }
@@ -44,7 +46,7 @@ fn needed(query: Query, pairs: Pairs<'_>, stages: Option<&'static Stages>) -> Ve
         kernels.extend(BROAD_PHASE);
         kernels.extend(scan::KERNELS);
         kernels.extend(sort::KERNELS);
-        if query == Query::Sweeps {
+        if matches!(query, Query::Sweeps | Query::EncodedSweeps) {
             kernels.push(&SWEEP_BOUNDS);
         }
     }
@@ -57,7 +59,7 @@ fn needed(query: Query, pairs: Pairs<'_>, stages: Option<&'static Stages>) -> Ve
         kernels.extend([&SPHERES, stages.search[2]]);
     }
     if query.is_encoded() {
-        kernels.push(&DEVICE_COUNTS);
+        kernels.extend([&DEVICE_COUNTS, &REFINE_GROUPS]);
     }
     if query.is_encoded() || !matches!(pairs, Pairs::Given(_)) {
         kernels.extend([&HIT_COUNT, stages.write[kind]]);
@@ -77,10 +79,14 @@ impl Query {
             | Self::EncodedDistances
             | Self::EncodedContacts => Some((&MEASURES, true)),
             Self::Sweeps => Some((&SWEEPS, true)),
+            Self::EncodedSweeps => Some((&ENCODED_SWEEPS, true)),
         }
     }
 
     fn is_encoded(self) -> bool {
-        matches!(self, Self::EncodedIntersections | Self::EncodedDistances | Self::EncodedContacts)
+        matches!(
+            self,
+            Self::EncodedIntersections | Self::EncodedDistances | Self::EncodedContacts | Self::EncodedSweeps
+        )
     }
 }

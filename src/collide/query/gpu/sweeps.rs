@@ -17,7 +17,7 @@ use crate::collide::query::gpu::arena::GpuArena;
 use crate::collide::query::gpu::narrow::{DeviceQuery, start};
 use crate::collide::scene::budget::RowBudget;
 use crate::collide::scene::motion::Motion;
-use crate::collide::scene::motion::PackedMotion;
+use crate::collide::scene::packed_motion::PackedMotion;
 use crate::collide::scene::pairs::OwnedPairs;
 use crate::collide::scene::placed::rotation;
 use crate::collide::scene::query_input::{QueryInput, Scene};
@@ -38,13 +38,7 @@ pub(crate) fn sweeps(
     duration: f32,
     witness: bool,
 ) -> Result<Pending<Batch<Sweep>>> {
-    let pack = |motion: &Motion| PackedMotion {
-        velocity: motion.velocity,
-        padding_0: 0,
-        angular_velocity: motion.angular_velocity,
-        padding_1: 0,
-    };
-    let packed = map(&motions, pack);
+    let packed = map(&motions, |&motion| PackedMotion::from(motion));
     start(arena, scene, input, DeviceSweeps { motions, packed, duration, witness, rows: Vec::new() })
 }
 
