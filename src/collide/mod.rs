@@ -22,7 +22,7 @@ pub use narrow_phase::status::Status;
 pub use narrow_phase::trace::{Trace, TraceStep};
 pub use query::arena::Arena;
 #[cfg(feature = "gpu")]
-pub use query::device_rows::{DeviceCounts, IntersectionRow, MeasuredRow, SweptRow};
+pub use query::device_rows::{DeviceCounts, IntersectionRow, ManifoldRow, MeasuredRow, SweptRow};
 #[cfg(feature = "gpu")]
 pub use query::encoded::{
     Capacity, DEVICE_WGSL, DeviceBodies, DeviceMotions, DevicePairs, DevicePart, DeviceRows,

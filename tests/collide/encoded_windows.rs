@@ -4,8 +4,8 @@ use bytemuck::Pod;
 use hullfield::Engine;
 use hullfield::collide::{
     Arena, Body, Capacity, ContactOptions, DeviceBodies, DeviceCounts, DeviceMotions, DevicePairs,
-    DeviceRows, DistanceOptions, Hull, IntersectionRow, MeasuredRow, Motion, Options, Pairs, SweepOptions,
-    SweptRow,
+    DeviceRows, DistanceOptions, Hull, IntersectionRow, ManifoldOptions, ManifoldRow, MeasuredRow, Motion,
+    Options, Pairs, SweepOptions, SweptRow,
 };
 use hullfield_oracle::random::Random;
 use wgpu::{BufferUsages, CommandEncoder};
@@ -103,6 +103,11 @@ fn windows_answer_as_the_whole() {
             let options = ContactOptions { margin: 0.0 };
             arena.encode_contacts(encoder, host, pairs, &options, capacity).unwrap()
         });
+        let clipped = same::<ManifoldRow>(engines, pairs, capacity, &|arena, encoder, pairs, capacity| {
+            let options = ManifoldOptions { margin: 0.0 };
+            arena.encode_manifolds(encoder, host, pairs, &options, capacity).unwrap()
+        });
+        assert_eq!(clipped, deep);
         let swept = same::<SweptRow>(engines, pairs, capacity, &|arena, encoder, pairs, capacity| {
             let moves = DeviceMotions::Host(&motions);
             arena.encode_sweeps(encoder, host, moves, pairs, &SweepOptions::default(), capacity).unwrap()

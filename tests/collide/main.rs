@@ -12,6 +12,8 @@ mod determinism;
 #[cfg(feature = "gpu")]
 mod encoded;
 #[cfg(feature = "gpu")]
+mod encoded_manifolds;
+#[cfg(feature = "gpu")]
 mod encoded_sweeps;
 #[cfg(feature = "gpu")]
 mod encoded_windows;

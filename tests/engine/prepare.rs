@@ -115,6 +115,7 @@ fn prepared_encoded_queries_build_no_pipeline() {
             ArenaQuery::EncodedIntersections,
             ArenaQuery::EncodedDistances,
             ArenaQuery::EncodedContacts,
+            ArenaQuery::EncodedManifolds,
             ArenaQuery::EncodedSweeps,
         ];
         arena.prepare(&queries.map(|query| (query, pairs))).unwrap().wait().unwrap();
@@ -135,6 +136,15 @@ fn prepared_encoded_queries_build_no_pipeline() {
                 .unwrap(),
             arena
                 .encode_contacts(&mut encoder, host, device_pairs, &ContactOptions { margin: 0.5 }, capacity)
+                .unwrap(),
+            arena
+                .encode_manifolds(
+                    &mut encoder,
+                    host,
+                    device_pairs,
+                    &ManifoldOptions { margin: 0.5 },
+                    capacity,
+                )
                 .unwrap(),
             arena
                 .encode_sweeps(

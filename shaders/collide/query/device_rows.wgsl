@@ -31,6 +31,26 @@ struct MeasuredRow {
     error: f32,
 }
 
+// A measured pair with the points of its contact.
+struct ManifoldRow {
+    a: u32,
+    b: u32,
+    status: u32,
+    // As in MeasuredRow.
+    gap: f32,
+    normal: vec3f,
+    // Number of points.
+    point_count: u32,
+    // Points on a's surface, from the mean of the anchor's hull, along the world's axes; in w the signed gap there, along
+    // the normal to the point on b.
+    points: array<vec4f, 4>,
+    // Body from which the points are measured: 0 for a, 1 for b, if a is a half-space.
+    anchor: u32,
+    // Error bound of the gap, in world units.
+    error: f32,
+    padding: vec2u,
+}
+
 // Outcome of a sweep.
 const OUTCOME_MISS: u32 = 0u;
 // The bodies touch or overlap at the start.

@@ -266,6 +266,30 @@ pub(crate) static DEVICE_COUNTS: Kernel = Kernel {
     ]),
 };
 
+/// Clips the features that meet along the normals of measured rows.
+pub(crate) static MANIFOLD: Kernel = Kernel {
+    label: "hullfield.collide.manifold",
+    sources: only(&[
+        DISPATCH_WGSL,
+        TYPES,
+        ROTATION,
+        DEVICE_ROWS,
+        include_str!("../../../shaders/collide/narrow_phase/manifold.wgsl"),
+    ]),
+    workgroup_size: 64,
+    trust: Trust::Checked,
+    bindings: only(&[
+        uniform("params", "ManifoldParams"),
+        read("bodies", "array<PackedBody>"),
+        read("hulls", "array<HullRecord>"),
+        read("vertices", "array<vec4f>"),
+        read("features", "array<u32>"),
+        read("measured", "array<MeasuredRow>"),
+        read("counts", "DeviceCounts"),
+        read_write("rows", "array<ManifoldRow>"),
+    ]),
+};
+
 /// Turns the length of the refine list into the workgroup counts of the dispatches that refine it.
 pub(crate) static REFINE_GROUPS: Kernel = Kernel {
     label: "hullfield.collide.refine_groups",
@@ -355,7 +379,12 @@ pub(crate) static KERNELS: &[&Kernel] = &[
     &HIT_WRITE_MEASURED_EXHAUSTIVE,
     &DEVICE_COUNTS,
     &REFINE_GROUPS,
+    &MANIFOLD,
 ];
+
+/// Words of a hull's table of features before its faces, and words of a face: constants of `shaders/collide/narrow_phase/manifold.wgsl`.
+pub(crate) const TABLE_HEAD: usize = 3;
+pub(crate) const FACE_WORDS: usize = 6;
 
 /// Verdicts that one thread of the compaction reads: `RUN` in `shaders/collide/narrow_phase/params.wgsl`.
 pub(crate) const RUN: usize = 16;
@@ -400,6 +429,16 @@ pub(crate) struct DeviceParams {
     pub(crate) padding: u32,
 }
 
+/// As in `shaders/collide/narrow_phase/manifold.wgsl`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub(crate) struct ManifoldParams {
+    pub(crate) margin: f32,
+    pub(crate) row_room: u32,
+    pub(crate) padding_0: u32,
+    pub(crate) padding_1: u32,
+}
+
 /// As in `shaders/collide/narrow_phase/refine_groups.wgsl`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
@@ -416,7 +455,9 @@ pub(crate) mod tests {
     use crate::collide::hull::record::HullRecord;
     use crate::collide::hull::support::VERTEX_GROUP;
     use crate::collide::narrow_phase::verdict::{POLYTOPE_FACES, POLYTOPE_POINTS};
-    use crate::collide::query::device_rows::{DeviceCounts, IntersectionRow, MeasuredRow, SweptRow};
+    use crate::collide::query::device_rows::{
+        DeviceCounts, IntersectionRow, ManifoldRow, MeasuredRow, SweptRow,
+    };
     use crate::collide::scene::packed_body::PackedBody;
 
     /// Fails if a host struct and the struct of its name in a kernel's WGSL differ in layout.
@@ -476,6 +517,11 @@ pub(crate) mod tests {
                 padding
             }
         );
+        same_layout!(MANIFOLD, ManifoldParams { margin, row_room, padding_0, padding_1 });
+        same_layout!(
+            MANIFOLD,
+            ManifoldRow { a, b, status, gap, normal, point_count, points, anchor, error, padding }
+        );
         same_layout!(REFINE_GROUPS, RefineGroupsParams { piece_len, piece_count, group_size, padding });
         same_layout!(DEVICE_COUNTS, SweptRow { a, b, outcome, time, normal, rest });
         same_layout!(DEVICE_COUNTS, IntersectionRow { a, b, status });
@@ -531,6 +577,9 @@ pub(crate) mod tests {
         assert_eq!(constant(&GJK, "VERTEX_GROUP"), VERTEX_GROUP as f64);
         assert_eq!(constant(&HIT_COUNT, "RUN"), RUN as f64);
         assert_eq!(constant(&HIT_COUNT, "ROW_SUMS"), ROW_SUMS as f64);
+        assert!((constant(&MANIFOLD, "LEVEL") - crate::collide::narrow_phase::manifold::LEVEL).abs() < 1e-8);
+        assert_eq!(constant(&MANIFOLD, "TABLE_HEAD"), TABLE_HEAD as f64);
+        assert_eq!(constant(&MANIFOLD, "FACE_WORDS"), FACE_WORDS as f64);
         assert_eq!(constant(&EPA, "VERDICT_POINTS"), POLYTOPE_POINTS as f64);
         assert!(constant(&EPA, "POLYTOPE_FACES") >= POLYTOPE_FACES as f64);
     }

@@ -18,7 +18,7 @@ use crate::collide::scene::body::Body;
 use crate::collide::scene::query_input::Scene;
 
 /// A face or an edge counts as level up to an angle of this sine: one degree.
-const LEVEL: f64 = 0.017_452_4;
+pub(crate) const LEVEL: f64 = 0.017_452_4;
 
 /// Most corners of a face; of a face with more, evenly chosen ones are used.
 const CORNERS: usize = 32;
@@ -199,6 +199,30 @@ fn convex(points: impl Iterator<Item = DVec3>, normal: DVec3) -> Vec<DVec3> {
         polygon = (0..CORNERS).map(|k| polygon[k * count / CORNERS]).collect();
     }
     polygon
+}
+
+/// The corners of each face of a hull at scale 1, as indices of vertices, counter-clockwise; with those of faces that are coplanar with it
+/// up to rounding, and thinned to [`CORNERS`]. `radius` is the hull's bounding radius.
+#[cfg(feature = "gpu")]
+pub(crate) fn joined_faces(
+    hull: &crate::collide::hull::Hull,
+    table: &FaceTable,
+    radius: f64,
+) -> Vec<Vec<u32>> {
+    let points: Vec<DVec3> = hull.vertices().iter().map(|point| DVec3::from(point.map(f64::from))).collect();
+    let of = |(corners, &(normal, _)): (&[u32], &(DVec3, f64))| {
+        let plane = normal.dot(points[corners[0] as usize]) - 1e-6 * radius;
+        let level: Vec<u32> =
+            (0..points.len() as u32).filter(|&vertex| normal.dot(points[vertex as usize]) >= plane).collect();
+        if level.len() == corners.len() && corners.len() <= CORNERS {
+            return corners.to_vec();
+        }
+        let polygon = convex(level.iter().map(|&vertex| points[vertex as usize]), normal);
+        let vertex =
+            |corner: &DVec3| level.iter().copied().find(|&vertex| points[vertex as usize] == *corner);
+        polygon.iter().filter_map(vertex).collect()
+    };
+    hull.faces().zip(&table.faces).map(of).collect()
 }
 
 /// A point where the projected features overlap.

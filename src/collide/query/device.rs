@@ -2,10 +2,10 @@
 
 use crate::collide::narrow_phase::kernels::{MEASURES, Stages, VERDICTS};
 use crate::collide::query::arena::{Arena, check_margin};
-use crate::collide::query::device_rows::{IntersectionRow, MeasuredRow, SweptRow};
+use crate::collide::query::device_rows::{IntersectionRow, ManifoldRow, MeasuredRow, SweptRow};
 use crate::collide::query::encoded::{Capacity, DeviceBodies, DeviceMotions, DevicePairs, DeviceRows};
 use crate::collide::query::gpu::device::{EncodedMotions, EncodedQuery};
-use crate::collide::query::options::{ContactOptions, DistanceOptions, SweepOptions};
+use crate::collide::query::options::{ContactOptions, DistanceOptions, ManifoldOptions, SweepOptions};
 use crate::collide::scene::body::Body;
 use crate::collide::scene::motion::Motion;
 use crate::collide::scene::packed_body::PackedBody;
@@ -65,7 +65,7 @@ impl Arena {
         pairs: DevicePairs<'_>,
         capacity: Capacity,
     ) -> Result<DeviceRows> {
-        let kind = Kind { stages: &VERDICTS, margin: 0.0, with_depth: false, moves: None };
+        let kind = Kind { stages: &VERDICTS, margin: 0.0, with_depth: false, moves: None, clips: false };
         self.encode(encoder, bodies, pairs, capacity, kind)
     }
 
@@ -84,7 +84,8 @@ impl Arena {
         capacity: Capacity,
     ) -> Result<DeviceRows> {
         check_margin(options.margin)?;
-        let kind = Kind { stages: &MEASURES, margin: options.margin, with_depth: false, moves: None };
+        let kind =
+            Kind { stages: &MEASURES, margin: options.margin, with_depth: false, moves: None, clips: false };
         self.encode(encoder, bodies, pairs, capacity, kind)
     }
 
@@ -102,7 +103,40 @@ impl Arena {
         capacity: Capacity,
     ) -> Result<DeviceRows> {
         check_margin(options.margin)?;
-        let kind = Kind { stages: &MEASURES, margin: options.margin, with_depth: true, moves: None };
+        let kind =
+            Kind { stages: &MEASURES, margin: options.margin, with_depth: true, moves: None, clips: false };
+        self.encode(encoder, bodies, pairs, capacity, kind)
+    }
+
+    /// [`manifolds`](Self::manifolds) as a part of the caller's own frame, as
+    /// [`encode_intersections`](Self::encode_intersections); the rows are [`ManifoldRow`]s.
+    ///
+    /// Statuses, gaps and normals are those of [`encode_contacts`](Self::encode_contacts). The features that meet along the normal are
+    /// clipped in f32.
+    ///
+    /// # Tolerance
+    /// As for [`distances`](Self::distances), for each point and its gap. Of more than four corners of the overlap the same kinds are kept as on the
+    /// host: the deepest, the one furthest from it, and the two that span the most area with these. Where several are equally deep or far
+    /// up to rounding, another may be kept. A feature that is level to within one degree up to rounding may count as level or not.
+    ///
+    /// # Cost
+    /// As contacts, and a kernel over the rows. Its time grows with the corners of both faces, for large ones (up to 32 corners) with
+    /// their product. The first call builds tables of the faces of all hulls and uploads them: some 10 words a vertex, and time that
+    /// grows with faces times vertices of each hull. A row takes 48 bytes more while it is made.
+    ///
+    /// # Errors
+    /// As [`encode_distances`](Self::encode_distances); [`Error::MemoryLimit`] where one binding does not hold the faces of all hulls.
+    pub fn encode_manifolds(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        bodies: DeviceBodies<'_>,
+        pairs: DevicePairs<'_>,
+        options: &ManifoldOptions,
+        capacity: Capacity,
+    ) -> Result<DeviceRows> {
+        check_margin(options.margin)?;
+        let kind =
+            Kind { stages: &MEASURES, margin: options.margin, with_depth: true, moves: None, clips: true };
         self.encode(encoder, bodies, pairs, capacity, kind)
     }
 
@@ -176,7 +210,7 @@ impl Arena {
         let packed: Vec<PackedMotion> = host.iter().map(|&motion| motion.into()).collect();
         let moves = Some(EncodedMotions { motions, packed: &packed, duration });
         // Pairs that may touch at the start, but are apart, have rows too.
-        let kind = Kind { stages: &ENCODED_SWEEPS, margin: f32::MAX, with_depth: true, moves };
+        let kind = Kind { stages: &ENCODED_SWEEPS, margin: f32::MAX, with_depth: true, moves, clips: false };
         self.encode(encoder, bodies, pairs, capacity, kind)
     }
 
@@ -193,7 +227,7 @@ impl Arena {
                 message: "the CPU engine can't encode into a command encoder".to_owned(),
             });
         };
-        let Kind { stages, margin, with_depth, moves } = kind;
+        let Kind { stages, margin, with_depth, moves, clips } = kind;
         if !gpu.can_run(stages.rows_have_data) {
             let message = "a hull has too many vertices for a software rasteriser, which ends long loops early: \
                            simplify the hull, or use the queries that are not encoded";
@@ -231,6 +265,7 @@ impl Arena {
         let static_planes = self.statics.iter().flat_map(|statics| statics.boxes.planes());
         let planes: Vec<u32> = movers.chain(static_planes.map(|id| packed.len() as u32 + id)).collect();
         let planes = known.then_some(&planes[..]);
+        let features = if clips { Some(gpu.features(&self.scene)?) } else { None };
         let query = EncodedQuery {
             stages,
             margin,
@@ -238,6 +273,7 @@ impl Arena {
             bodies,
             packed: &packed,
             moves,
+            features,
             statics,
             planes,
             pairs,
@@ -254,7 +290,9 @@ struct Kind<'a> {
     margin: f32,
     with_depth: bool,
     moves: Option<EncodedMotions<'a>>,
+    /// Whether rows have the points of manifolds.
+    clips: bool,
 }
 
 const _: () = assert!(size_of::<IntersectionRow>() == 12 && size_of::<MeasuredRow>() == 48);
-const _: () = assert!(size_of::<SweptRow>() == 32);
+const _: () = assert!(size_of::<SweptRow>() == 32 && size_of::<ManifoldRow>() == 112);

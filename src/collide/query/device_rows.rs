@@ -27,6 +27,35 @@ pub struct MeasuredRow {
     pub error: f32,
 }
 
+/// The row of one pair with the points of its contact, as a query leaves it on the device, 112 bytes.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct ManifoldRow {
+    /// Row of the first body.
+    pub a: u32,
+    /// Row of the second body.
+    pub b: u32,
+    /// 0 separated, 1 touching, 2 penetrating, 3 not settled: f32 cannot decide.
+    pub status: u32,
+    /// Signed, in world units: the distance, or minus the depth.
+    pub gap: f32,
+    /// Unit vector from `a` to `b`, world frame.
+    pub normal: [f32; 3],
+    /// How many points there are: 1 to 4, and 0 where the pair is not settled.
+    pub point_count: u32,
+    /// Points on the surface of `a`, relative to the mean of the vertices of the anchor's hull, world axes. The fourth number is the signed gap
+    /// there: the point on `b` is that far away along the normal. The deepest point is the first.
+    pub points: [[f32; 4]; 4],
+    /// From which body the points are measured: 0 for `a`, 1 for `b` where `a` is a half-space.
+    pub anchor: u32,
+    /// Bound of the error of the gap, in world units.
+    pub error: f32,
+    /// Keeps the size a multiple of 16.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub padding: [u32; 2],
+}
+
 /// The row of a pair that touches or overlaps, as a query leaves it on the device.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use crate::collide::query::device_rows::DeviceCounts;
 #[cfg(doc)]
-use crate::collide::query::device_rows::{IntersectionRow, MeasuredRow, SweptRow};
+use crate::collide::query::device_rows::{IntersectionRow, ManifoldRow, MeasuredRow, SweptRow};
 use crate::collide::scene::body::Body;
 use crate::collide::scene::motion::Motion;
 use crate::gpu::buffer::Buffer;
 use crate::gpu::pool::PooledBuffer;
 
-/// WGSL to prepend to the caller's own kernels: the structs `PackedBody`, `PackedMotion`, `IntersectionRow`, `MeasuredRow`, `SweptRow` and
+/// WGSL to prepend to the caller's own kernels: the structs `PackedBody`, `PackedMotion`, `IntersectionRow`, `MeasuredRow`, `ManifoldRow`, `SweptRow` and
 /// `DeviceCounts`, and the constants `STATUS_…` and `OUTCOME_…`.
 pub const DEVICE_WGSL: &str = concat!(
     include_str!("../../../shaders/collide/scene/packed_body.wgsl"),
@@ -84,7 +84,7 @@ pub struct Capacity {
 ///
 /// Nearly always there is one part, and [`rows`](Self::rows), [`counts`](Self::counts) and [`unsettled`](Self::unsettled) are its buffers.
 /// A capacity for more rows than one binding of the device holds (128 MiB by WebGPU's default: 11 million [`IntersectionRow`]s, 2.8 million
-/// [`MeasuredRow`]s, 4.2 million [`SweptRow`]s) has several [`parts`](Self::parts).
+/// [`MeasuredRow`]s, 4.2 million [`SweptRow`]s, 1.2 million [`ManifoldRow`]s) has several [`parts`](Self::parts).
 ///
 /// The buffers may be larger than their content: bind the ranges that these functions return. The buffers come from a pool. When this
 /// value is dropped, later queries reuse them, so keep it until your own kernels that read them are submitted.
@@ -128,7 +128,7 @@ impl DeviceRows {
 }
 
 impl DevicePart {
-    /// The rows: [`IntersectionRow`]s, [`MeasuredRow`]s or [`SweptRow`]s, as many as the capacity of this part; those past
+    /// The rows: [`IntersectionRow`]s, [`MeasuredRow`]s, [`ManifoldRow`]s or [`SweptRow`]s, as many as the capacity of this part; those past
     /// [`DeviceCounts::row_count`] are undefined.
     pub fn rows(&self) -> wgpu::BufferBinding<'_> {
         self.rows.binding()

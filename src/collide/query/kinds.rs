@@ -23,6 +23,8 @@ pub enum Query {
     EncodedDistances,
     /// [`Arena::encode_contacts`](crate::collide::Arena::encode_contacts).
     EncodedContacts,
+    /// [`Arena::encode_manifolds`](crate::collide::Arena::encode_manifolds).
+    EncodedManifolds,
     /// [`Arena::encode_sweeps`](crate::collide::Arena::encode_sweeps).
     EncodedSweeps,
 }

@@ -1,7 +1,7 @@
 //! The hulls of an arena on a device, and the capacities of its queries.
 
 use std::sync::{
-    Arc,
+    Arc, OnceLock,
     atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
@@ -15,6 +15,7 @@ use crate::collide::scene::packed_motion::PackedMotion;
 use crate::collide::scene::pairs::Pairs;
 use crate::collide::scene::query_input::Scene;
 use crate::error::{Error, Result};
+use crate::gpu::buffer::Buffer;
 use crate::gpu::context::Context;
 use crate::gpu::readback::{Read, Results};
 
@@ -61,6 +62,8 @@ pub(crate) struct GpuArena {
     /// Estimated steps of GJK or EPA for a pair, in vertices scanned.
     pub(crate) pair_steps: u64,
     pub(crate) high_water: Arc<HighWaterMarks>,
+    /// The faces and edges of all hulls, once a query has asked for them.
+    pub(crate) features: Arc<OnceLock<Buffer<u32>>>,
     /// The statics. They are not part of the data that the CPU's threads share, because a browser's buffers cannot be shared.
     pub(crate) statics: Option<GpuStatics>,
 }
@@ -90,6 +93,7 @@ impl GpuArena {
             needed_bytes: Hulls::largest_bytes(supports),
             pair_steps: 2 * SUPPORT_CALLS * longest,
             high_water: Arc::default(),
+            features: Arc::default(),
             statics: None,
         })
     }
@@ -112,6 +116,7 @@ impl GpuArena {
             needed_bytes: self.needed_bytes,
             pair_steps: self.pair_steps,
             high_water: Arc::clone(&self.high_water),
+            features: Arc::default(),
             statics: None,
         })
     }

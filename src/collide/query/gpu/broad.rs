@@ -251,6 +251,7 @@ impl GpuArena {
             needed_bytes: self.needed_bytes,
             pair_steps: self.pair_steps,
             high_water: Arc::clone(&self.high_water),
+            features: Arc::clone(&self.features),
             statics,
         })
     }

@@ -9,8 +9,10 @@ use bytemuck::Zeroable;
 
 use crate::collide::broad_phase::kernels::ROW_LIMIT;
 use crate::collide::narrow_phase::kernels::{
-    DEVICE_COUNTS, DeviceParams, NarrowParams, REFINE_GROUPS, RefineGroupsParams, SPHERES, Stages,
+    DEVICE_COUNTS, DeviceParams, MANIFOLD, ManifoldParams, NarrowParams, REFINE_GROUPS, RefineGroupsParams,
+    SPHERES, Stages,
 };
+use crate::collide::query::device_rows::ManifoldRow;
 use crate::collide::query::encoded::{
     Capacity, DeviceBodies, DeviceMotions, DevicePairs, DevicePart, DeviceRows,
 };
@@ -42,6 +44,8 @@ pub(crate) struct EncodedQuery<'a> {
     /// The packed bodies, where they come from the host.
     pub(crate) packed: &'a [PackedBody],
     pub(crate) moves: Option<EncodedMotions<'a>>,
+    /// The faces and edges of all hulls, where the rows are to have the points of manifolds.
+    pub(crate) features: Option<Buffer<u32>>,
     pub(crate) statics: Option<&'a GpuStatics>,
     /// Ids of the half-spaces, where they are known.
     pub(crate) planes: Option<&'a [u32]>,
@@ -106,9 +110,18 @@ impl EncodedQuery<'_> {
         let pairs = self.encode_pairs(arena, frame, &bodies, moves.as_ref())?;
         let row_room = if self.keep_all() { pairs.len } else { self.capacity.rows as usize };
         let parts = self.parts(arena, row_room)?;
-        let row_total = self.encode_windows(arena, frame, &bodies, moves.as_ref(), &pairs, &parts)?;
+        // Manifolds are made of measured rows.
+        let stages = self.stages;
+        let stage_rows: Vec<Buffer<u32>> = parts
+            .iter()
+            .map(|part| match self.features {
+                None => Ok(part.rows.clone()),
+                Some(_) => Buffer::new(context, stages.row_label, stages.row_words * part.unsettled.len()),
+            })
+            .collect::<Result<_>>()?;
+        let row_total = self.encode_windows(arena, frame, &bodies, moves.as_ref(), &pairs, &stage_rows)?;
         let mut begin = 0;
-        for part in &parts {
+        for (part, rows) in parts.iter().zip(&stage_rows) {
             let room = part.unsettled.len();
             frame.clear(&part.counts);
             let params = frame.uniform(&DeviceParams {
@@ -126,11 +139,14 @@ impl EncodedQuery<'_> {
                 pairs.total.bind(),
                 pairs.heavy_rows.0.bind(),
                 row_total.bind(),
-                part.rows.bind(),
+                rows.bind(),
                 part.counts.bind(),
                 part.unsettled.bind(),
             ];
             frame.dispatch(&DEVICE_COUNTS, &bound, DEVICE_COUNTS.groups(room as u64).max(1))?;
+            if let Some(features) = &self.features {
+                self.encode_manifolds(arena, frame, &bodies, features, rows, part)?;
+            }
             begin += room as u32;
         }
         Ok(parts)
@@ -139,13 +155,17 @@ impl EncodedQuery<'_> {
     /// The buffers for the results: one for each binding that the rows need, at least one.
     fn parts(&self, arena: &GpuArena, row_room: usize) -> Result<Vec<DevicePart>> {
         let context = &arena.context;
-        let row_bytes = 4 * self.stages.row_words as u64;
+        let (label, row_words) = match self.features {
+            Some(_) => ("hullfield.collide.manifolds", size_of::<ManifoldRow>() / 4),
+            None => (self.stages.row_label, self.stages.row_words),
+        };
+        let row_bytes = 4 * row_words as u64;
         let longest = usize::try_from(context.binding_limit() / row_bytes).unwrap_or(usize::MAX).max(1);
         (0..row_room.div_ceil(longest).max(1))
             .map(|part| {
                 let room = (row_room - part * longest).min(longest);
                 Ok(DevicePart {
-                    rows: Buffer::new(context, self.stages.row_label, self.stages.row_words * room)?,
+                    rows: Buffer::new(context, label, row_words * room)?,
                     counts: Buffer::new(context, "hullfield.collide.device_counts", 1)?,
                     unsettled: Buffer::new(context, "hullfield.collide.unsettled", room)?,
                 })
@@ -220,7 +240,7 @@ impl EncodedQuery<'_> {
         bodies: &Buffer<PackedBody>,
         moves: Option<&MotionBuffer>,
         pairs: &EncodedPairs,
-        parts: &[DevicePart],
+        parts: &[Buffer<u32>],
     ) -> Result<Buffer<u32>> {
         let (context, stages) = (&arena.context, self.stages);
         let limit = arena.window_limit(bodies.len(), stages);
@@ -262,17 +282,48 @@ impl EncodedQuery<'_> {
             encode_counts(frame, &window, &counts)?;
             let mut row_begin = 0;
             for part in parts {
-                let rows = row_begin..row_begin + part.unsettled.len();
+                let rows = row_begin..row_begin + part.len() / stages.row_words;
                 // A row's number is at most that of its pair.
                 let may_have_rows = rows.start < begin + len && (!self.keep_all() || rows.end > begin);
                 if may_have_rows {
                     window.params.row_begin = rows.start as u32;
-                    encode_rows(frame, stages, &window, &counts, &part.rows)?;
+                    encode_rows(frame, stages, &window, &counts, part)?;
                 }
                 row_begin = rows.end;
             }
         }
         Ok(counts.row_sums)
+    }
+
+    /// Encodes the rows of manifolds from the measured rows of a part.
+    fn encode_manifolds(
+        &self,
+        arena: &GpuArena,
+        frame: &mut Frame,
+        bodies: &Buffer<PackedBody>,
+        features: &Buffer<u32>,
+        measured: &Buffer<u32>,
+        part: &DevicePart,
+    ) -> Result<()> {
+        let hulls = arena.hulls()?;
+        let room = part.unsettled.len();
+        let params = frame.uniform(&ManifoldParams {
+            margin: self.margin.min(f32::MAX),
+            row_room: room as u32,
+            padding_0: 0,
+            padding_1: 0,
+        })?;
+        let bound = [
+            params,
+            bodies.bind(),
+            hulls.records.bind(),
+            hulls.vertices.bind(),
+            features.bind(),
+            measured.bind(),
+            part.counts.bind(),
+            part.rows.bind(),
+        ];
+        frame.dispatch(&MANIFOLD, &bound, MANIFOLD.groups(room as u64))
     }
 
     /// The parameters of a window.

@@ -3,7 +3,7 @@
 use crate::account::Prepared;
 use crate::collide::broad_phase::kernels::KERNELS as BROAD_PHASE;
 use crate::collide::narrow_phase::kernels::{
-    DEVICE_COUNTS, HIT_COUNT, MEASURES, REFINE_GROUPS, SPHERES, Stages, VERDICTS,
+    DEVICE_COUNTS, HIT_COUNT, MANIFOLD, MEASURES, REFINE_GROUPS, SPHERES, Stages, VERDICTS,
 };
 use crate::collide::narrow_phase::rows::Precision;
 use crate::collide::query::gpu::arena::GpuArena;
@@ -60,6 +60,7 @@ fn needed(query: Query, pairs: Pairs<'_>, stages: Option<&'static Stages>) -> Ve
     }
     if query.is_encoded() {
         kernels.extend([&DEVICE_COUNTS, &REFINE_GROUPS]);
+        kernels.extend((query == Query::EncodedManifolds).then_some(&MANIFOLD));
     }
     if query.is_encoded() || !matches!(pairs, Pairs::Given(_)) {
         kernels.extend([&HIT_COUNT, stages.write[kind]]);
@@ -77,7 +78,8 @@ impl Query {
             | Self::Contacts
             | Self::Manifolds
             | Self::EncodedDistances
-            | Self::EncodedContacts => Some((&MEASURES, true)),
+            | Self::EncodedContacts
+            | Self::EncodedManifolds => Some((&MEASURES, true)),
             Self::Sweeps => Some((&SWEEPS, true)),
             Self::EncodedSweeps => Some((&ENCODED_SWEEPS, true)),
         }
@@ -86,7 +88,11 @@ impl Query {
     fn is_encoded(self) -> bool {
         matches!(
             self,
-            Self::EncodedIntersections | Self::EncodedDistances | Self::EncodedContacts | Self::EncodedSweeps
+            Self::EncodedIntersections
+                | Self::EncodedDistances
+                | Self::EncodedContacts
+                | Self::EncodedManifolds
+                | Self::EncodedSweeps
         )
     }
 }
