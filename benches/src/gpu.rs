@@ -9,6 +9,7 @@ mod frames;
 mod kernel_times;
 mod kit;
 mod parity;
+mod parity_encoded;
 mod roofline;
 
 use std::path::{Path, PathBuf};
