@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use hullfield::Engine;
 use hullfield::collide::{
-    Arena, Capacity, ContactOptions, DeviceBodies, DevicePairs, DistanceOptions, ManifoldOptions, Pairs,
-    SweepOptions,
+    Arena, Capacity, ContactOptions, DeviceBodies, DeviceMotions, DevicePairs, DistanceOptions,
+    ManifoldOptions, Pairs, SweepOptions,
 };
 use hullfield::flow::{Connectivity, Corners, FieldOptions, Flow, SteerOptions};
 use hullfield::inspect::{KernelTimes, time_kernels};
@@ -69,6 +69,9 @@ fn pipelines(kit: &mut Kit) -> Result<(), Trouble> {
         collide::Query::Contacts,
         collide::Query::Manifolds,
         collide::Query::Sweeps,
+        collide::Query::EncodedIntersections,
+        collide::Query::EncodedManifolds,
+        collide::Query::EncodedSweeps,
     ]
     .into_iter()
     .flat_map(|query| [Pairs::BroadPhase, Pairs::Given(&[]), Pairs::Exhaustive].map(|pairs| (query, pairs)))
@@ -209,6 +212,33 @@ fn collide(kit: &mut Kit, table: &mut Table, seen: &mut BTreeSet<&'static str>) 
             })
         })
     });
+    add(kit, table, seen, &format!("encoded manifolds ({body_count})"), |engine| {
+        let arena = Arena::new(engine, &many.hulls, Default::default())?;
+        let count = 20 * body_count as u32;
+        let capacity = Capacity { pairs: count, rows: count };
+        timed(engine, || {
+            submitted(engine, |encoder| {
+                let (bodies, options) = (DeviceBodies::Host(&many_bodies), ManifoldOptions { margin: 0.0 });
+                drop(arena.encode_manifolds(encoder, bodies, DevicePairs::BroadPhase, &options, capacity)?);
+                Ok(())
+            })
+        })
+    });
+    let motions = motions_of(&tiled);
+    for (name, pairs) in [("all bodies", DevicePairs::BroadPhase), ("exhaustive", DevicePairs::Exhaustive)] {
+        add(kit, table, seen, &format!("encoded sweeps, {name} (1000)"), |engine| {
+            let arena = Arena::new(engine, &tiled.hulls, Default::default())?;
+            let capacity = Capacity { pairs: 1_000_000, rows: 60_000 };
+            timed(engine, || {
+                submitted(engine, |encoder| {
+                    let (bodies, moves) = (DeviceBodies::Host(&tiled_bodies), DeviceMotions::Host(&motions));
+                    let options = SweepOptions { duration: sweeps::DURATION, ..Default::default() };
+                    drop(arena.encode_sweeps(encoder, bodies, moves, pairs, &options, capacity)?);
+                    Ok(())
+                })
+            })
+        });
+    }
     Ok(())
 }
 
