@@ -203,24 +203,27 @@ fn what_does_not_fit_is_one_error() {
 
 /// Many large bodies whose masks refuse all others make long walks without pairs: more than the list of such rows has room for.
 #[test]
+#[ignore = "long: cargo xtask test --all"]
 fn long_walks_are_never_left_out_in_silence() {
     let Some(engine) = common::gpu() else { return };
     let hulls = [Hull::cuboid([0.5; 3]).unwrap()];
     let arena = Arena::new(&engine, &hulls, Options::default()).unwrap();
     let side = 40.0;
     let mut random = Random::new(9);
-    let mut bodies: Vec<Body> = (0..12_000)
-        .map(|_| Body::new(0).at([0; 3].map(|_| random.between(-side, side) as f32)).grouped(1, 1 | 4))
+    // Two kinds of bodies that a large one does not meet, though their groups and masks together would: no walk can leave them out early.
+    // It meets a hundred others.
+    let mut bodies: Vec<Body> = (0..16_000_u32)
+        .map(|k| {
+            let (group, mask) = match k {
+                ..80 => (2, 4),
+                80..180 => (4, 2),
+                _ if k % 2 == 0 => (4, 8),
+                _ => (16, 2),
+            };
+            Body::new(0).at([0; 3].map(|_| random.between(-side, side) as f32)).grouped(group, mask)
+        })
         .collect();
-    // Each covers everything, and meets only a hundredth of the others.
-    for k in 0..60 {
-        bodies[k * 200].scale = [200.0; 3];
-        (bodies[k * 200].group, bodies[k * 200].mask) = (2, 4);
-        for at in 1..3 {
-            bodies[k * 200 + at].group = 4;
-            bodies[k * 200 + at].mask = 2;
-        }
-    }
+    bodies[..80].iter_mut().for_each(|body| body.scale = [200.0; 3]);
     let expected = arena.intersections(&bodies, Pairs::BroadPhase).unwrap().wait().unwrap();
     let of = |pairs: u32| {
         // A new engine's list of such rows is as long as the capacity says.
@@ -236,12 +239,9 @@ fn long_walks_are_never_left_out_in_silence() {
     };
     let candidates = expected.stats.candidate_count as u32;
     let (rows, counts) = of(candidates);
-    // All rows, or a flag and a capacity that will do.
-    if counts.overflow == 0 {
-        assert_eq!(rows.len(), expected.rows.len());
-    } else {
-        assert!(counts.overflow == 2 && counts.pair_count > candidates, "{counts:?}");
-        let (rows, counts) = of(counts.pair_count);
-        assert_eq!((counts.overflow, rows.len()), (0, expected.rows.len()), "{counts:?}");
-    }
+    // Not all rows, but a flag and a capacity that will do.
+    assert!(rows.len() < expected.rows.len(), "{} rows", rows.len());
+    assert!(counts.overflow == 2 && counts.pair_count > candidates, "{counts:?}");
+    let (rows, counts) = of(counts.pair_count);
+    assert_eq!((counts.overflow, rows.len()), (0, expected.rows.len()), "{counts:?}");
 }
