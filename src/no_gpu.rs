@@ -49,6 +49,10 @@ pub(crate) mod context {
             match *self {}
         }
 
+        pub(crate) fn set_discrete_steps(&self) {
+            match *self {}
+        }
+
         pub(crate) fn set_checked(&self) {
             match *self {}
         }

@@ -7,6 +7,8 @@ use crate::flow::agents::gpu::kernels::{GATHER, MEASURE, STEER, STEP, TRACE};
 use crate::flow::field::gpu::grid::DeviceGrid;
 #[cfg(feature = "gpu")]
 use crate::flow::field::gpu::solve::kernels_of;
+#[cfg(feature = "gpu")]
+use crate::flow::field::gpu::update::kernels_of_update;
 use crate::flow::field::handle::Flow;
 use crate::flow::grid::cells::Grid;
 use crate::pending::Pending;
@@ -21,6 +23,8 @@ pub enum Query {
     /// [`Flow::solve`] and [`Flow::fields`] with [`FieldOptions::until`](crate::flow::FieldOptions::until) or
     /// [`until_each`](crate::flow::FieldOptions::until_each), and [`Flow::path_to_nearest`].
     SolveUntil,
+    /// [`Flow::update`] and [`Flow::update_goals`]. Where too much has changed they solve afresh, which needs [`Query::Solve`] too.
+    Update,
     /// [`Field::next_cells`](crate::flow::Field::next_cells), [`Agents::step`](crate::flow::Agents::step) and
     /// [`Agents::encode_steps`](crate::flow::Agents::encode_steps).
     Step,
@@ -70,6 +74,7 @@ fn prepare(device: &DeviceGrid, grid: &Grid, queries: &[Query]) -> Result<Pendin
     let kernels = queries.iter().flat_map(|query| match query {
         Query::Solve => kernels_of(device, grid, false),
         Query::SolveUntil => kernels_of(device, grid, true),
+        Query::Update => kernels_of_update(device, grid),
         Query::Step => vec![&STEP],
         Query::Paths => vec![&MEASURE, &TRACE],
         Query::DistancesAt => vec![&GATHER],

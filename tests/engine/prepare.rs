@@ -6,7 +6,7 @@ use hullfield::collide::{
     ManifoldOptions, Motion, Options, Pairs, Precision, Query as ArenaQuery, SweepOptions,
 };
 use hullfield::flow::{
-    Cell, Connectivity, Corners, FieldOptions, Flow, Grid, Query as FlowQuery, SteerOptions,
+    Cell, Connectivity, Corners, Edit, FieldOptions, Flow, Grid, Query as FlowQuery, SteerOptions,
 };
 
 use crate::common::gpu;
@@ -195,6 +195,13 @@ fn prepared_fields_build_no_pipeline() {
                 (before, 0.0, 0.0),
                 "grid {at}"
             );
+
+            let mut edited = flow.clone();
+            edited.edit(&[Edit::Block(far)]).unwrap();
+            edited.prepare(&[FlowQuery::Update]).unwrap().wait().unwrap();
+            let before = built(&engine);
+            let updated = edited.update(field.clone()).unwrap().wait().unwrap();
+            assert_eq!((built(&engine), updated.stats().compile_ms), (before, 0.0), "grid {at}");
 
             flow.prepare(&[FlowQuery::SolveUntil]).unwrap().wait().unwrap();
             let before = built(&engine);

@@ -12,12 +12,15 @@ use crate::flow::field::gpu::batch::FieldBatch;
 use crate::flow::field::gpu::device_field::DeviceField;
 use crate::flow::field::gpu::grid::DeviceGrid;
 use crate::flow::field::gpu::job::{SolveJob, split_request};
+use crate::flow::field::gpu::kernels;
 use crate::flow::field::gpu::kernels::ACTIVE_COUNT;
 use crate::flow::field::gpu::rounds::{
     ESCAPE_PHASE, GOAL_PHASE, INVALIDATION_PHASE, MAX_ROUNDS, Rounds, Start,
 };
 use crate::flow::field::gpu::small;
-use crate::flow::field::gpu::solve::{ESCAPE_ROUNDS, RunningBatch, SPARE_ROUNDS, only_field, solve};
+use crate::flow::field::gpu::solve::{
+    ESCAPE_ROUNDS, RunningBatch, SPARE_ROUNDS, kernels_of, only_field, solve,
+};
 use crate::flow::field::gpu::strips::TileMethod;
 use crate::flow::field::options::FieldLimits;
 use crate::flow::field::solved::{Field, FieldCells};
@@ -26,6 +29,7 @@ use crate::flow::grid::cells::Grid;
 use crate::flow::grid::change::changed_cells;
 use crate::flow::grid::goals::Goals;
 use crate::gpu::frame::Frame;
+use crate::gpu::kernel::Kernel;
 use crate::gpu::readback::Results;
 use crate::gpu::submit::Next;
 use crate::pending::Pending;
@@ -48,6 +52,31 @@ const EDITED: u32 = 0;
 const GOAL_REMOVED: u32 = 1;
 const GOAL_ADDED: u32 = 2;
 
+/// The kernels that an update over a grid needs; those of a fresh solve where it is one.
+pub(crate) fn kernels_of_update(device: &DeviceGrid, grid: &Grid) -> Vec<&'static Kernel> {
+    if small::is_small(device, grid, 0) {
+        return kernels_of(device, grid, false);
+    }
+    let relax = match relaxation(device, grid) {
+        TileMethod::Relax3d => &kernels::RELAX_3D,
+        _ => &kernels::RELAX_2D,
+    };
+    let mut all = vec![&kernels::SEED_CHANGES, &kernels::INVALIDATE, &kernels::ACTIVATE_CHANGED, relax];
+    all.extend([&kernels::COUNT_ACTIVE, &kernels::ESCAPE_TILES, &kernels::CODES, &kernels::RESET_OBSTACLES]);
+    if device.strips.cells.len() > 1 {
+        all.push(&kernels::HALO);
+    }
+    all
+}
+
+/// How an update lowers distances. They change at few tiles only, and relaxing needs no bit planes.
+fn relaxation(device: &DeviceGrid, grid: &Grid) -> TileMethod {
+    match device.tile_method(grid) {
+        TileMethod::BitWave | TileMethod::Relax2d => TileMethod::Relax2d,
+        TileMethod::Relax3d => TileMethod::Relax3d,
+    }
+}
+
 /// Starts to update a field to a grid of the same shape and to these goals. The field must have no targets.
 ///
 /// # Errors
@@ -62,11 +91,7 @@ pub(crate) fn update(
     let FieldCells::Device(old) = &field.shared.cells else {
         return solve(device, grid, goals, limits);
     };
-    let method = match device.tile_method(grid) {
-        // Distances change at few tiles only, and relaxing needs no bit planes.
-        TileMethod::BitWave | TileMethod::Relax2d => TileMethod::Relax2d,
-        TileMethod::Relax3d => TileMethod::Relax3d,
-    };
+    let method = relaxation(device, grid);
     let is_alike = old.context.is_same(&device.context)
         && old.strips.iter().map(|strip| &strip.cells).eq(&device.strips.cells)
         && !small::is_small(device, grid, 0);
