@@ -233,6 +233,23 @@ fn what_there_is_no_room_for_is_counted() {
 }
 
 #[test]
+fn without_bodies_there_are_no_pairs() {
+    let Some(engine) = common::gpu() else { return };
+    let (arena, bodies) = crowd(&engine, 60);
+    // The buffers of the second frame are those of the first, whose numbers must not come out.
+    for count in [60, 0, 1] {
+        for pairs in [DevicePairs::BroadPhase, DevicePairs::Exhaustive] {
+            let mut encoder = encoder(&engine);
+            let source = DeviceBodies::Host(&bodies[..count]);
+            let found = arena.encode_intersections(&mut encoder, source, pairs, CAPACITY).unwrap();
+            let (rows, counts) = run::<IntersectionRow>(&engine, encoder, &found);
+            let is_empty = (rows.len(), counts.pair_count, counts.overflow) == (0, 0, 0);
+            assert_eq!(is_empty, count < 2, "{count} bodies, {pairs:?}: {counts:?}");
+        }
+    }
+}
+
+#[test]
 fn a_steady_stream_of_encoded_frames_allocates_nothing() {
     let Some(engine) = common::gpu() else { return };
     let (arena, bodies) = crowd(&engine, 200);

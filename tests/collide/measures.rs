@@ -157,7 +157,7 @@ fn resting_piles_stay_in_f32() {
         for stats in check(&format!("{kind:?}"), scene) {
             let share = stats.settled_count as f64 / pair_count as f64;
             // Bricks that lie askew by 1e-5 to 1e-4: gaps near ¾ τ, and slivers of faces, which f32 can't promise the depth of.
-            assert!(share < 0.05, "{kind:?}: {share} of the pairs settled in f64");
+            assert!(share < 0.08, "{kind:?}: {share} of the pairs settled in f64");
         }
     }
 }
