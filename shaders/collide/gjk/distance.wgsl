@@ -10,7 +10,7 @@
 // - The CPU also ends with `Within`, if no depth is wanted and the cores are so near that they overlap by their
 //   rounding radii. Here the search continues to the distance, with the same verdict.
 //
-// src/collide/gjk/lanes.rs does the same for four pairs at a time.
+// src/collide/gjk/lanes.rs does the same for eight pairs at a time.
 
 const DISTANCE_LIMIT: u32 = 40u;
 

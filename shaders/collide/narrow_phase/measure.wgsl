@@ -2,7 +2,7 @@
 // alone, and lists the others for EPA (measure_refine.wgsl).
 //
 // CPU twin: src/collide/narrow_phase/measure.rs, with the same verdicts, and numbers equal to within the tolerance. It
-// searches four pairs at a time (gjk/lanes.rs) and compares heights above half-spaces in f64.
+// searches eight pairs at a time (gjk/lanes.rs) and compares heights above half-spaces in f64.
 //
 // Bindings: params, bodies, hulls, vertices, cells, pairs or spheres, refine, verdicts, measures. The order of the
 // list may differ between runs; results do not depend on it.

@@ -2,9 +2,9 @@
 // all fields are numbered in one sequence.
 //
 // `queue` holds four arrays: for each tile whether it is in the even queue, and the same for the odd queue; then the
-// tiles in the even queue, and those in the odd queue. Each strip has its own part of a queue. `counts_out` has a slot
-// of four words per strip: the workgroup counts x, y, z of the next round's indirect dispatch, and the number of active
-// tiles.
+// tiles in the even queue, and those in the odd queue. Updates use a fifth array (changed_tiles.wgsl). Each strip has
+// its own part of a queue. `counts_out` has a slot of four words per strip: the workgroup counts x, y, z of the next
+// round's indirect dispatch, and the number of active tiles.
 //
 // No twin: each search on the CPU has a list of its own kind (src/flow/field/cpu/buckets.rs, queue.rs, radix.rs, tiles.rs).
 

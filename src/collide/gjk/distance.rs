@@ -11,7 +11,7 @@
 //! Near the surface the closest point is a small difference of large numbers, and rounding spoils its direction before its length.
 //! So the next direction comes from the closest feature: a triangle's normal, a segment's perpendicular, or a point.
 //!
-//! [`lanes`](crate::collide::gjk::lanes) has the f32 form for four pairs at a time, `shaders/collide/gjk/distance.wgsl` is the GPU's form,
+//! [`lanes`](crate::collide::gjk::lanes) has the f32 form for eight pairs at a time, `shaders/collide/gjk/distance.wgsl` is the GPU's form,
 //! and says where its loop differs.
 
 use crate::collide::gjk::vector::{Real, Vector};

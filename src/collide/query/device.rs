@@ -170,7 +170,7 @@ impl Arena {
     ///         &SweepOptions { duration: 1.0, ..SweepOptions::default() },
     ///         Capacity { pairs: 100, rows: 100 },
     ///     )?;
-    ///     // Here come kernels of your own that bind found.rows() and found.counts(): one hit after 0.75 seconds.
+    ///     // Here come kernels of your own that bind found.rows() and found.counts(). The two bodies meet after 0.75 seconds.
     ///     queue.submit([encoder.finish()]);
     /// }
     /// # Ok::<(), hullfield::Error>(())

@@ -12,10 +12,12 @@
 //! final distances. The fields of a batch lie one after the other and share every round. A grid larger than a binding
 //! is cut into strips, and a round is then one dispatch per strip.
 //!
+//! After edits a field is updated: `update.rs` keeps the distances that still hold, and the same kernels lower the others.
+//!
 //! Small grids of the first kind need no lists: one workgroup solves a field (`shaders/flow/field/small.wgsl`).
 //!
 //! A field takes 4 bytes per cell for distances and 1 for codes. While it is solved it also takes half a byte per cell
-//! for bit planes, and 16 bytes per tile.
+//! for bit planes, and 20 bytes per tile.
 
 pub(crate) mod batch;
 pub(crate) mod device_field;
