@@ -19,7 +19,7 @@ const CELLS_PER_INVOCATION: u32 = 4u;
 
 // The last sweep that changed something.
 var<workgroup> last_change: atomic<u32>;
-// The faces of the tile at which a cell lost its distance, one bit each: x low, x high, then y, then z.
+// The faces of the tile at which a cell lost its distance.
 var<workgroup> changed_faces: atomic<u32>;
 
 // Whether a move from a cell gives no more than its distance.
@@ -72,9 +72,7 @@ fn main(
             // No other workgroup writes the cells of this tile.
             atomicStore(&distances[place], UNREACHABLE);
             is_found = true;
-            own_faces |= select(0u, 1u, inner.x == 0u) | select(0u, 2u, inner.x == last.x);
-            own_faces |= select(0u, 4u, inner.y == 0u) | select(0u, 8u, inner.y == last.y);
-            own_faces |= select(0u, 16u, inner.z == 0u) | select(0u, 32u, inner.z == last.z);
+            own_faces |= faces_of(inner, last);
         }
         if (is_found) {
             atomicMax(&last_change, sweep);
@@ -93,14 +91,6 @@ fn main(
         mark_changed(id);
     }
     if (local < 27u) {
-        let side = vec3<i32>(vec3<u32>(local % 3u, local / 3u % 3u, local / 9u)) - 1;
-        let faces = atomicLoad(&changed_faces);
-        var side_faces = select(0u, 1u, side.x < 0) | select(0u, 2u, side.x > 0);
-        side_faces |= select(0u, 4u, side.y < 0) | select(0u, 8u, side.y > 0);
-        side_faces |= select(0u, 16u, side.z < 0) | select(0u, 32u, side.z > 0);
-        let is_done = atomicLoad(&last_change) < MAX_SWEEPS;
-        if (select((faces & side_faces) == side_faces, !is_done, local == 13u)) {
-            activate_neighbour(field, tile, side);
-        }
+        activate_beside(field, tile, local, atomicLoad(&changed_faces), atomicLoad(&last_change) < MAX_SWEEPS);
     }
 }

@@ -31,7 +31,7 @@ var<workgroup> window_distances: array<atomic<u32>, WINDOW_WORDS>;
 var<workgroup> window_costs: array<u32, WINDOW_WORDS>;
 // The last turn that changed something.
 var<workgroup> last_change: atomic<u32>;
-// The faces of the tile at which a cell improved, one bit each: x low, x high, then y.
+// The faces of the tile at which a cell improved.
 var<workgroup> improved_faces: atomic<u32>;
 // 1 if 32 bits might not hold a cost times a step.
 var<workgroup> has_long_steps: atomic<u32>;
@@ -173,8 +173,7 @@ fn main(
             // No other workgroup writes the cells of this tile.
             if (distance < atomicLoad(&distances[place])) {
                 atomicStore(&distances[place], distance);
-                own_faces |= select(0u, 1u, x == 0u) | select(0u, 2u, x == EDGE - 1u);
-                own_faces |= select(0u, 4u, y == 0u) | select(0u, 8u, y == EDGE - 1u);
+                own_faces |= faces_of(vec3<u32>(x, y, 0u), vec3<u32>(EDGE - 1u));
             }
         }
     }
@@ -183,14 +182,8 @@ fn main(
     }
     workgroupBarrier();
 
+    // The nine neighbours in the plane are in the middle of the 27.
     if (local < 9u) {
-        let side = vec3<i32>(vec3<u32>(local % 3u, local / 3u, 1u)) - 1;
-        let faces = atomicLoad(&improved_faces);
-        var side_faces = select(0u, 1u, side.x < 0) | select(0u, 2u, side.x > 0);
-        side_faces |= select(0u, 4u, side.y < 0) | select(0u, 8u, side.y > 0);
-        let is_done = atomicLoad(&last_change) < MAX_TURNS;
-        if (select((faces & side_faces) == side_faces, !is_done, local == 4u)) {
-            activate_neighbour(field, tile, side);
-        }
+        activate_beside(field, tile, local + 9u, atomicLoad(&improved_faces), atomicLoad(&last_change) < MAX_TURNS);
     }
 }

@@ -29,7 +29,7 @@ var<workgroup> window_distances: array<atomic<u32>, WINDOW_CELLS>;
 var<workgroup> window_costs: array<u32, WINDOW_CELLS>;
 // The last sweep that changed something.
 var<workgroup> last_change: atomic<u32>;
-// The faces of the tile at which a cell improved, one bit each: x low, x high, then y, then z.
+// The faces of the tile at which a cell improved.
 var<workgroup> improved_faces: atomic<u32>;
 
 // What a move adds to an index of the window.
@@ -159,9 +159,7 @@ fn main(
             let row = tile_index / TILE.x;
             let inner = vec3<u32>(tile_index % TILE.x, row % TILE.y, row / TILE.y);
             atomicStore(&distances[place_of(field, index_of(origin + inner))], current[i]);
-            own_faces |= select(0u, 1u, inner.x == 0u) | select(0u, 2u, inner.x == TILE.x - 1u);
-            own_faces |= select(0u, 4u, inner.y == 0u) | select(0u, 8u, inner.y == TILE.y - 1u);
-            own_faces |= select(0u, 16u, inner.z == 0u) | select(0u, 32u, inner.z == TILE.z - 1u);
+            own_faces |= faces_of(inner, TILE - vec3<u32>(1u));
         }
     }
     if (own_faces != 0u) {
@@ -170,14 +168,6 @@ fn main(
     workgroupBarrier();
 
     if (local < 27u) {
-        let side = vec3<i32>(vec3<u32>(local % 3u, local / 3u % 3u, local / 9u)) - 1;
-        let faces = atomicLoad(&improved_faces);
-        var side_faces = select(0u, 1u, side.x < 0) | select(0u, 2u, side.x > 0);
-        side_faces |= select(0u, 4u, side.y < 0) | select(0u, 8u, side.y > 0);
-        side_faces |= select(0u, 16u, side.z < 0) | select(0u, 32u, side.z > 0);
-        let is_done = atomicLoad(&last_change) < MAX_SWEEPS;
-        if (select((faces & side_faces) == side_faces, !is_done, local == 13u)) {
-            activate_neighbour(field, tile, side);
-        }
+        activate_beside(field, tile, local, atomicLoad(&improved_faces), atomicLoad(&last_change) < MAX_SWEEPS);
     }
 }

@@ -115,6 +115,7 @@ pub(crate) const MOVES_WGSL: &str = include_str!("../../../../shaders/flow/grid/
 const SEED_WGSL: &str = include_str!("../../../../shaders/flow/field/seed.wgsl");
 const FIELD_MOVES_WGSL: &str = include_str!("../../../../shaders/flow/field/field_moves.wgsl");
 const CHANGED_TILES_WGSL: &str = include_str!("../../../../shaders/flow/field/changed_tiles.wgsl");
+const FACES_WGSL: &str = include_str!("../../../../shaders/flow/field/faces.wgsl");
 
 /// The number of a corner rule in the shaders: see `shaders/flow/grid/moves.wgsl`.
 pub(crate) fn corner_rule(corners: Corners) -> u32 {
@@ -249,6 +250,7 @@ pub(crate) static RELAX_2D: Kernel = Kernel {
         DEQUEUE_WGSL,
         BLOCKED_WGSL,
         MOVES_WGSL,
+        FACES_WGSL,
         include_str!("../../../../shaders/flow/field/relax_2d.wgsl"),
     ]),
     // Four lines of as many cells as a tile has along an edge.
@@ -266,6 +268,7 @@ pub(crate) static RELAX_3D: Kernel = Kernel {
         DEQUEUE_WGSL,
         BLOCKED_WGSL,
         MOVES_WGSL,
+        FACES_WGSL,
         include_str!("../../../../shaders/flow/field/relax_3d.wgsl"),
     ]),
     workgroup_size: 256,
@@ -308,6 +311,7 @@ pub(crate) static INVALIDATE: Kernel = Kernel {
         MOVES_WGSL,
         include_str!("../../../../shaders/flow/field/atomic_distances.wgsl"),
         FIELD_MOVES_WGSL,
+        FACES_WGSL,
         include_str!("../../../../shaders/flow/field/invalidate.wgsl"),
     ]),
     // Four cells of a tile for each invocation.
