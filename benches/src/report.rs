@@ -204,13 +204,13 @@ impl Report {
 
     /// Adds a line to the header, and prints it.
     pub(crate) fn fact(&mut self, name: &'static str, value: String) {
-        println!("{name:>13}  {value}");
+        say(format_args!("{name:>13}  {value}\n"));
         self.header.push((name, value));
     }
 
     /// Adds a finished table, and prints it.
     pub(crate) fn table(&mut self, table: Table) {
-        print!("{}", table.print());
+        say(format_args!("{}", table.print()));
         self.tables.push(table);
     }
 
@@ -227,18 +227,18 @@ impl Report {
     /// Prints the header.
     pub(crate) fn print_header(&self) {
         for (name, value) in &self.header {
-            println!("{name:>13}  {value}");
+            say(format_args!("{name:>13}  {value}\n"));
         }
     }
 
     /// Prints the failed checks, or that all passed.
     pub(crate) fn print_failures(&self) {
-        println!();
+        say(format_args!("\n"));
         for failure in &self.failures {
-            println!("FAILED: {failure}");
+            say(format_args!("FAILED: {failure}\n"));
         }
         if self.failures.is_empty() {
-            println!("all checks passed");
+            say(format_args!("all checks passed\n"));
         }
     }
 
@@ -294,6 +294,12 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), String> {
         let _ = std::fs::remove_file(&part);
         format!("{}: {error}", path.display())
     })
+}
+
+/// Writes to stdout. A reader that has gone, as `head` does, is no fault: the bench goes on, and its exit code and its files say the rest.
+pub(crate) fn say(text: std::fmt::Arguments<'_>) {
+    use std::io::Write as _;
+    let _ = std::io::stdout().write_fmt(text);
 }
 
 #[cfg(test)]

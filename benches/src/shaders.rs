@@ -14,7 +14,7 @@ use hullfield::inspect::{KernelSource, kernels};
 use serde_json::{Value, json};
 
 use crate::machine;
-use crate::report::{self, Cell, Report, Table};
+use crate::report::{self, Cell, Report, Table, say};
 use crate::shaders::model::Loop;
 use crate::shaders::spirv::Checks;
 
@@ -252,7 +252,8 @@ fn compile(target: &Target, selected: &[KernelSource], checks: ChecksOf) -> Resu
         let compiled = compiler.compile(kernel, &words).map_err(named)?;
         let loops = model::loops(&compiled.assembly);
         let loops: Vec<_> = loops.iter().map(|found| json!([found.depth, found.slots])).collect();
-        println!("{}", json!({ "kernel": kernel.label, "statistics": compiled.statistics, "loops": loops }));
+        let row = json!({ "kernel": kernel.label, "statistics": compiled.statistics, "loops": loops });
+        say(format_args!("{row}\n"));
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::error::Trouble;
 use crate::gpu::budget::{Plan, Share, seconds};
-use crate::report::{self, Cell, Report, Table};
+use crate::report::{self, Cell, Report, Table, say};
 
 /// The part of the budget that is planned. The rest is for what takes longer than predicted.
 const PLANNED: f64 = 0.93;
@@ -250,7 +250,9 @@ impl Kit {
     /// Prints the failed checks, or that there are none.
     pub(crate) fn print_conclusion(&self) {
         match (self.report.failures().is_empty(), self.skipped.len()) {
-            (true, skipped @ 1..) => println!("\nno check failed, but {skipped} jobs were skipped"),
+            (true, skipped @ 1..) => {
+                say(format_args!("\nno check failed, but {skipped} jobs were skipped\n"))
+            }
             _ => self.report.print_failures(),
         }
     }
