@@ -33,7 +33,7 @@ fn interval(p: f32, r: vec3f, m: vec3f, h: vec3f, pad: f32, wide: f32, ball: f32
 
 fn body_aabb(body: PackedBody, hull: HullRecord) -> Aabb {
     let p = flush3(body.position);
-    let s = flush3(body.scale);
+    let s = select(body.scale, vec3f(TINY), body.scale < vec3f(TINY));
     let middle = flush3(hull.middle);
     let half = flush3(hull.half);
     let radius = flush(body.radius);

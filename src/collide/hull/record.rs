@@ -16,7 +16,7 @@ pub(crate) struct HullRecord {
     pub(crate) middle: [f32; 3],
     /// First vertex in the arena.
     pub(crate) vertex_offset: u32,
-    /// Half the extents of that box, rounded up.
+    /// Half the extents of that box, rounded up, and 4e-30 more: what boxes of bodies lose where they take small numbers as 0.
     pub(crate) half: [f32; 3],
     /// Number of vertices.
     pub(crate) vertex_count: u32,

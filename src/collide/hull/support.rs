@@ -11,6 +11,7 @@ use crate::collide::hull::cells::for_cells;
 use crate::collide::hull::record::HullRecord;
 use crate::collide::hull::{Dimension, Hull};
 use crate::error::{Error, Result};
+use crate::rounding::TINY;
 
 /// Hulls of up to this many vertices are scanned.
 pub(crate) const SCAN_LIMIT: usize = 64;
@@ -92,7 +93,7 @@ impl Supports {
             radius: radius as f32,
             middle: middle.to_array(),
             vertex_offset: vertex_offset as u32,
-            half: half.to_array().map(round_up),
+            half: half.to_array().map(|x| round_up(x + 4.0 * f64::from(TINY))),
             vertex_count: points.len() as u32,
             cell_offset: cell_offset as u32,
             cell_side,

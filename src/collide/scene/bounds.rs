@@ -25,8 +25,12 @@
 //! be a candidate, that is a gap of `max(7.5e-6 R, 3.0001e-6 S)` at most, where `R ≤ S / 2` are the smaller and the
 //! sum of the bounding radii. Boxes parted by `g` along an axis hold shapes at least `g` apart; each box is
 //! padded by `8e-6` of its own radius, together `8e-6 S`, which is more. Above a half-space `R = S` is the radius of the
-//! other body, whose own pad is more than `7.5e-6 R`. Flushing loses less than `40 ·
-//! TINY · max(1, scale, |middle|, half)`, and each pad has `FLOOR`, which covers scales and hulls up to 1e8.
+//! other body, whose own pad is more than `7.5e-6 R`.
+//!
+//! Flushing a position or a product loses less than `40 · TINY`, which `FLOOR` covers. A scale or a half extent of the hull is not
+//! flushed, because the other of the two may be 1e38. A scale below `TINY` counts as `TINY`: the mean is in the hull's
+//! box, so the box about it only grows. The record's half extents are wider by `4 · TINY`, which covers a `middle` that is flushed.
+//! The ball keeps the result as small as the body.
 //!
 //! # Rounding and margin
 //! A body's rounding radius `ρ` and half of the query's margin `g` make the box wider by `w = ρ + g` on all sides. `ρ`
@@ -45,7 +49,7 @@
 //! pads cover (the body's rounding, the tolerance) stays covered, as a corner's depth grows with every pad.
 
 use crate::collide::bvh::aabb::{Aabb, PAD_PLANE, PLANE};
-use crate::rounding::{add, add3, dot, flush, greater, mul};
+use crate::rounding::{TINY, add, add3, dot, flush, greater, mul};
 use bytemuck::Zeroable;
 
 use crate::collide::hull::record::HullRecord;
@@ -94,7 +98,7 @@ pub(crate) fn aabbs(bodies: &[PackedBody], hulls: &[HullRecord], grow: f32) -> V
 #[inline(always)]
 pub(crate) fn body_aabb(body: &PackedBody, hull: &HullRecord, grow: f32) -> Aabb {
     let p = body.position.map(flush);
-    let s = body.scale.map(flush);
+    let s = body.scale.map(|x| if x < TINY { TINY } else { x });
     let (middle, half) = (hull.middle.map(flush), hull.half.map(flush));
     let (radius, grow) = (flush(body.radius), flush(grow));
     let wide = add(flush(body.rounding), grow);
