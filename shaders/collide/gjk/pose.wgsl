@@ -52,7 +52,7 @@ struct Relative {
     unit: f32,
     // Error bound of gaps.
     error: f32,
-    // Possible excess of the tolerance.
+    // Possible excess of the tolerance, and error of a gap due to the rounding of the centres.
     excess: f32,
     // Thresholds of the verdicts: see `Limits` in src/collide/gjk/verdict.rs.
     separated: f32,
@@ -132,10 +132,10 @@ fn set_thresholds(error: f32, of_points: f32) {
     let tolerance = tolerance_at(0.0);
     let most = MOST_TOUCHING * tolerance + relative.excess;
     let least = LEAST_TOUCHING * tolerance - relative.excess;
-    relative.error = error;
-    relative.separated = most + error;
+    relative.error = error + relative.excess;
+    relative.separated = most + relative.error;
     relative.penetrating = most + of_points;
-    relative.touching = max(least - error, 0.0);
+    relative.touching = max(least - relative.error, 0.0);
     // No point shows a touch if no direction can.
     relative.near = select(0.0, least - of_points, relative.touching > 0.0);
 }
@@ -143,6 +143,11 @@ fn set_thresholds(error: f32, of_points: f32) {
 // Whether the bounding spheres alone prove a separation, along the line of the centres.
 fn apart() -> bool {
     return relative.distance > relative.sum + relative.separated;
+}
+
+// Whether these are two points so near each other that f32 may not hold the square of their distance: f64 decides.
+fn are_close_points() -> bool {
+    return relative.sum == 0.0 && relative.distance < 1e-15;
 }
 
 // Lower bound, to within rounding, of the radius of a ball about the centre inside a body; at most 0 if there is none.

@@ -18,7 +18,7 @@ fn surely_apart(pair: vec2u) -> bool {
     }
     if planes == 0u {
         let offset = a.xyz - b.xyz;
-        let reach = min(a.w + b.w + params.margin, 1e18);
+        let reach = min(a.w + b.w + params.margin, FARTHEST);
         if dot(offset, offset) > reach * reach {
             return true;
         }

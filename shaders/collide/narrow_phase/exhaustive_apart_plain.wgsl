@@ -10,6 +10,6 @@ fn surely_apart(pair: vec2u) -> bool {
     let a = spheres[pair.x];
     let b = spheres[pair.y];
     let offset = a.xyz - b.xyz;
-    let reach = min(a.w + b.w + params.margin, 1e18);
+    let reach = min(a.w + b.w + params.margin, FARTHEST);
     return dot(offset, offset) > reach * reach;
 }

@@ -9,6 +9,8 @@
 
 // A margin from which on no pair is too far apart: the queries of given pairs.
 const NO_MARGIN: f32 = 1e30;
+// Bodies that are more of their radii apart are measured in f64: f32 does not hold the square of a larger number.
+const MOST_RADII: f32 = 1e18;
 
 // Decides a pair if its spheres or the first direction show that it is beyond the margin, or if balls inside the bodies show a
 // penetration whose depth is not asked.
@@ -30,7 +32,8 @@ fn decide(index: u32) -> bool {
         } else {
             let beyond = beyond_of(margin_of_pair());
             is_decided = relative.distance > (relative.sum + beyond) * 1.000006
-                || separates(relative.offset, difference(-relative.offset), relative.rounding + beyond);
+                || (relative.distance < MOST_RADII && !are_close_points()
+                    && separates(relative.offset, difference(-relative.offset), relative.rounding + beyond));
             if is_decided {
                 verdicts[index] = VERDICT_SEPARATED;
             }
@@ -42,6 +45,10 @@ fn decide(index: u32) -> bool {
 fn search(index: u32) {
     let pair = pair_of(index);
     relate(pair.x, pair.y);
+    if relative.distance >= MOST_RADII || are_close_points() {
+        write_measure(index, VERDICT_UNSETTLED, 0.0, vec3f(0.0), vec3f(0.0), 0.0);
+        return;
+    }
     let beyond = beyond_of(margin_of_pair());
     let nearest = nearest_from(relative.offset, relative.rounding + beyond);
     if nearest.stop == STOP_BEYOND {
@@ -77,9 +84,10 @@ fn write_plane(index: u32, plane: Plane) {
     var verdict = plane_verdict(plane);
     // A separated pair has a row if it is within the margin; where f32 can't say, f64 does.
     if verdict == VERDICT_SEPARATED {
-        if plane.gap + plane.error < params.margin {
+        let error = plane.error + plane.excess;
+        if plane.gap + error < params.margin {
             verdict = VERDICT_WITHIN;
-        } else if plane.gap - plane.error <= params.margin {
+        } else if plane.gap - error <= params.margin {
             verdict = VERDICT_UNSETTLED;
         }
     }

@@ -66,7 +66,7 @@ fn write_between(
 
 // The margin in the pair's unit, clamped to be finite: compilers may assume that there is no infinity.
 fn margin_of_pair() -> f32 {
-    return min(params.margin / max(relative.unit, 1e-18), 1e18);
+    return min(params.margin, FARTHEST) / max(relative.unit, 1e-18);
 }
 
 // A gap that is certainly above the margin and the touching limit.

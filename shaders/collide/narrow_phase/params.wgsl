@@ -40,6 +40,9 @@ const VERDICT_PENETRATING: u32 = 2u;
 // Only the exact path can decide.
 const VERDICT_UNSETTLED: u32 = 3u;
 
+// Farther than any two bodies are apart, in world units: positions and offsets of means are at most 1e18 along each axis. Its square is finite.
+const FARTHEST: f32 = 1e19;
+
 // Verdicts that one thread of the compaction reads.
 const RUN: u32 = 16u;
 // Where in `row_sums` the number of the rows of earlier windows stands. Before it stands the number of all rows so far, as

@@ -52,8 +52,9 @@ fn plane_of(a: u32, b: u32) -> Plane {
     let gap = dot(up, centres) + dot(along, lowest) - rounding;
     let radius = body.radius;
     let tolerance = max(1e-5 * radius, 4e-6 * (radius + max(gap, 0.0)));
-    let error = dot(8.0 * ROUNDING * summed + 6.0 * ROUNDING * abs(up), abs(centres))
-        + PLANE_ERROR * (radius + rounding);
+    // The constants are for denormals, which may count as 0: for a point there is no other error.
+    let error = dot(8.0 * ROUNDING * summed + 6.0 * ROUNDING * abs(up) + 1e-37, abs(centres))
+        + PLANE_ERROR * (radius + rounding) + 1e-36;
     let point = frame * lowest - up * body.rounding;
     return Plane(
         gap,

@@ -25,6 +25,8 @@ fn decide(index: u32) -> bool {
         relate(pair.x, pair.y);
         if deep(pair) {
             verdicts[index] = VERDICT_PENETRATING;
+        } else if are_close_points() {
+            verdicts[index] = VERDICT_UNSETTLED;
         } else {
             is_decided = apart() || separates(relative.offset, difference(-relative.offset), relative.rounding + relative.separated);
             if is_decided {

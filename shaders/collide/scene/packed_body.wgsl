@@ -14,7 +14,8 @@ struct PackedBody {
     radius: f32,
     // Rounding error of `position`, itself rounded: at most half a unit in its last place.
     remainder: vec3f,
-    // Possible excess of the tolerance due to the rounding of the hull's mean, in world units.
+    // Possible excess of the tolerance due to the rounding of the hull's mean, and error of a gap due to that of the position, in world
+    // units.
     excess: f32,
     // Rounding radius in world units: the hull's times the least scale, plus the body's padding.
     rounding: f32,

@@ -58,6 +58,8 @@ pub(crate) struct Spheres {
     sum: f32,
     /// The sum of the radii of balls about the centres inside the bodies, less what their tolerance may exceed τ by.
     inner: f32,
+    /// What the tolerance may exceed τ by, and a gap be off by the rounding of the centres.
+    excess: f32,
 }
 
 impl Spheres {
@@ -75,7 +77,8 @@ impl Spheres {
         let inverse = 1.0 / unit;
         let offset = (a.center - b.center + shift).as_vec3() * inverse;
         let (ra, rb) = (a.radius * inverse, b.radius * inverse);
-        let inner = (a.inner_radius + b.inner_radius - (a.excess + b.excess)) * inverse;
+        let excess = (a.excess + b.excess) * inverse;
+        let inner = (a.inner_radius + b.inner_radius) * inverse - excess;
         Self {
             unit,
             inverse,
@@ -84,6 +87,7 @@ impl Spheres {
             smaller: ra.min(rb),
             sum: ra + rb,
             inner,
+            excess,
         }
     }
 
@@ -91,8 +95,14 @@ impl Spheres {
     #[inline(always)]
     pub(crate) fn are_apart(&self) -> bool {
         // The touching limit is at most 3.75e-6 S. The errors of the radii and of the offset are below 1e-6 (S + d).
-        let reach = self.sum * 1.000_006;
+        let reach = self.sum * 1.000_006 + self.excess;
         self.squared > reach * reach
+    }
+
+    /// Whether these are two points so near each other that f32 may not hold the square of their distance.
+    #[inline(always)]
+    pub(crate) fn are_close_points(&self) -> bool {
+        (self.sum == 0.0) & !(self.squared > 1e-30)
     }
 
     /// Whether balls inside the bodies alone show that these penetrate.
@@ -106,7 +116,7 @@ impl Spheres {
     /// Whether the spheres alone show that the bodies are farther apart than a margin, in world units.
     #[inline(always)]
     pub(crate) fn are_farther_than(&self, margin: f32) -> bool {
-        let reach = (self.sum + margin * self.inverse) * 1.000_006;
+        let reach = (self.sum + margin * self.inverse) * 1.000_006 + self.excess;
         self.squared > reach * reach
     }
 
@@ -160,7 +170,7 @@ impl<'a> Relative<'a> {
     #[inline(always)]
     pub(crate) fn new(supports: &'a Supports, a: &Placed, b: &Placed, spheres: &Spheres) -> Self {
         let inverse_frame = a.rotation.transpose();
-        let thresholds = Thresholds::new(a, b, spheres);
+        let thresholds = Thresholds::new(spheres);
         Self {
             supports,
             hulls: [a.hull, b.hull],
@@ -227,16 +237,16 @@ pub(crate) struct Thresholds {
 
 impl Thresholds {
     #[inline(always)]
-    fn new(a: &Placed, b: &Placed, spheres: &Spheres) -> Self {
+    fn new(spheres: &Spheres) -> Self {
         let tolerance = (1e-5 * spheres.smaller).max(4e-6 * spheres.sum);
-        let excess = (a.excess + b.excess) * spheres.inverse;
+        let excess = spheres.excess;
         let touching = TOUCHING_SHARE as f32 * tolerance;
         let distance = spheres.squared.sqrt();
         Self {
             tolerance: tolerance - excess,
             least_touching: touching * (1.0 - 1e-5) - excess,
             most_touching: touching * (1.0 + 1e-5) + excess,
-            error: gap_error(spheres.smaller, spheres.sum, distance),
+            error: gap_error(spheres.smaller, spheres.sum, distance) + excess,
             point_error: point_error(spheres.smaller, spheres.sum, distance),
         }
     }
@@ -300,7 +310,7 @@ impl Scales {
             unit: spheres.unit,
             rounding_a: a.rounding * spheres.inverse,
             rounding: (a.rounding + b.rounding) * spheres.inverse,
-            thresholds: Thresholds::new(a, b, spheres),
+            thresholds: Thresholds::new(spheres),
             center: a.center,
         }
     }

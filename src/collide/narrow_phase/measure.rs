@@ -226,6 +226,9 @@ fn start_pair<'a>(supports: &'a Supports, a: &Placed, b: &Placed, wanted: Measur
     if !with_depth && spheres.are_deep() {
         return PairStart::Decided(PENETRATING);
     }
+    if spheres.are_close_points() {
+        return PairStart::Decided(Outcome::Open);
+    }
     let pair = Relative::new(supports, a, b, &spheres);
     let scales = Scales::new(a, b, &spheres);
     let thresholds = &scales.thresholds;

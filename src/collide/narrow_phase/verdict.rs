@@ -193,6 +193,9 @@ fn start_pair<'a>(supports: &'a Supports, a: &Placed, b: &Placed, with_axes: boo
     if spheres.are_deep() {
         return PairStart::Decided(decided(Status::Penetrating, [0.0; 3]));
     }
+    if spheres.are_close_points() {
+        return PairStart::Decided(Verdict { status: None, refined: false, axis: [0.0; 3] });
+    }
     PairStart::Search(Relative::new(supports, a, b, &spheres))
 }
 

@@ -29,7 +29,8 @@ pub struct PackedBody {
     pub radius: f32,
     /// What rounding took off the position, itself rounded: at most half a unit in the last place of it.
     pub remainder: [f32; 3],
-    /// Upper bound of how much the rounding of the hull's mean to f32 enlarges τ, in world units.
+    /// Upper bound of how much the rounding of the hull's mean to f32 enlarges τ, and of what the rounding of the position takes off a
+    /// gap, in world units.
     pub excess: f32,
     /// Rounding radius in world units: the hull's times the least scale, plus the body's padding.
     pub rounding: f32,

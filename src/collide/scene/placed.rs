@@ -18,7 +18,7 @@ pub(crate) struct Placed {
     pub(crate) stretch: Vec3,
     /// Bounding radius about `center`.
     pub(crate) radius: f32,
-    /// Upper bound of how much the rounding of the hull's mean to f32 enlarges τ.
+    /// Upper bound of how much the rounding of the hull's mean to f32 enlarges τ, and of what the rounding of `center` takes off a gap.
     pub(crate) excess: f32,
     /// Rounding radius.
     pub(crate) rounding: f32,
@@ -110,20 +110,25 @@ pub(crate) struct Center {
     pub(crate) position: DVec3,
     /// Rotation from the body's frame to the world.
     rotation: DMat3,
-    /// Upper bound of how much the rounding of the mean to f32 enlarges τ, in world units.
+    /// Upper bound of how much the rounding of the mean to f32 enlarges τ, and of what the rounding of the centre takes off a gap, in
+    /// world units.
     pub(crate) excess: f32,
 }
+
+/// Bound of what rounding takes off a centre, against its coordinates: u² for the second of two f32, as much for the difference of two of
+/// these, and the rounding of f64.
+const CENTER_ROUNDING: f64 = 8e-15;
 
 /// The world position of the mean of a checked body's vertices.
 #[inline(always)]
 pub(crate) fn center(body: &Body, record: &HullRecord) -> Center {
     let rotation = rotation(body.rotation);
     let mean = DVec3::from(body.scale.map(f64::from)) * DVec3::from(record.mean.map(f64::from));
-    Center {
-        position: DVec3::from(body.position.map(f64::from)) + rotation * mean,
-        rotation,
-        excess: (mean.abs().element_sum() * (1e-5 * 0.5 * f64::from(f32::EPSILON))) as f32,
-    }
+    let position = DVec3::from(body.position.map(f64::from)) + rotation * mean;
+    // The position itself is not rounded.
+    let rounded = if mean == DVec3::ZERO { 0.0 } else { CENTER_ROUNDING * position.abs().element_sum() };
+    let excess = mean.abs().element_sum() * (1e-5 * 0.5 * f64::from(f32::EPSILON)) + rounded;
+    Center { position, rotation, excess: excess as f32 }
 }
 
 /// The rotation of a stored quaternion, divided by its length.
