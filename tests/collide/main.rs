@@ -9,6 +9,7 @@ mod broad_phase;
 #[path = "../../src/testing.rs"]
 mod common;
 mod determinism;
+mod determinism_extreme;
 #[cfg(feature = "gpu")]
 mod encoded;
 #[cfg(feature = "gpu")]
