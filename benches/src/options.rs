@@ -28,11 +28,23 @@ pub(crate) struct Options {
     /// not run otherwise.
     #[arg(long, value_name = "NAME")]
     pub(crate) only: Option<String>,
+    /// Of the regimes of pairs, only those whose rows have all of these words, for a profile of one: `"yes,fresh,16 hulls,8 vertices,deep"`.
+    #[arg(long, value_name = "WORDS", value_delimiter = ',')]
+    pub(crate) regime: Vec<String>,
+    /// Interleaved repetitions of each regime [default: 11].
+    #[arg(long, value_name = "N")]
+    pub(crate) repetitions: Option<usize>,
 }
 
 impl Options {
     /// Whether a part is selected.
     pub(crate) fn selects(&self, part: &str) -> bool {
         self.only.as_ref().is_none_or(|only| part.starts_with(only.as_str()))
+    }
+
+    /// Whether a regime is selected: its row has all words, each at the beginning of a word.
+    pub(crate) fn selects_regime(&self, row: &str) -> bool {
+        let row = format!(" {row}");
+        self.regime.iter().all(|words| row.contains(&format!(" {words}")))
     }
 }

@@ -34,6 +34,8 @@ enum Gap {
 }
 
 impl Gap {
+    const ALL: [Self; 3] = [Self::Apart, Self::Near, Self::Deep];
+
     fn name(self) -> &'static str {
         match self {
             Self::Apart => "apart",
@@ -161,7 +163,7 @@ const QUICK: Grid = Grid { vertex_counts: &[32], sharing: &[(16, false), (512, t
 /// Times every regime against the peer.
 pub(crate) fn regimes(options: &Options, report: &mut Report) -> Result<(), String> {
     let pair_count = options.pairs.min(if options.quick { 1_000 } else { 20_000 });
-    let repetitions = if options.quick { 3 } else { 11 };
+    let repetitions = options.repetitions.unwrap_or(if options.quick { 3 } else { 11 }).max(1);
     let grid = match (options.quick, options.full) {
         (true, _) => QUICK,
         (false, false) => ENDS,
@@ -191,19 +193,22 @@ pub(crate) fn regimes(options: &Options, report: &mut Report) -> Result<(), Stri
     );
     for &vertex_count in grid.vertex_counts {
         for &(hull_count, is_fresh) in grid.sharing {
+            let name = |gap: Gap| {
+                let bodies = if is_fresh { "fresh" } else { "shared" };
+                format!("{hull_count} hulls of {vertex_count} vertices, {bodies} bodies, {}", gap.name())
+            };
+            let selects =
+                |gap: Gap, asked: Asked| options.selects_regime(&format!("{} {}", asked.name(), name(gap)));
+            let selects_any = |gap: Gap| Asked::ALL.iter().any(|&asked| selects(gap, asked));
+            if !Gap::ALL.iter().any(|&gap| selects_any(gap)) {
+                continue;
+            }
             eprintln!("regimes: {hull_count} hulls of {vertex_count} vertices");
             let crowd = Crowd::new(&engine, hull_count, vertex_count, (pair_count / 10).max(200))?;
-            for gap in [Gap::Apart, Gap::Near, Gap::Deep] {
+            for gap in Gap::ALL.into_iter().filter(|&gap| selects_any(gap)) {
                 let scene = crowd.select(gap, pair_count, is_fresh);
-                let name = format!(
-                    "{} hulls of {} vertices, {} bodies, {}",
-                    hull_count,
-                    vertex_count,
-                    if is_fresh { "fresh" } else { "shared" },
-                    gap.name()
-                );
-                for asked in Asked::ALL {
-                    let row = time_regime(asked, &name, &scene, &engine, &one, repetitions, report)?;
+                for asked in Asked::ALL.into_iter().filter(|&asked| selects(gap, asked)) {
+                    let row = time_regime(asked, &name(gap), &scene, &engine, &one, repetitions, report)?;
                     let ns = |samples: &Samples| samples.median() * 1e6 / scene.pairs.len() as f64;
                     let ratio = |at: f64| Cell::Number(row.ours.ratio_quantile(&row.theirs, at), 3);
                     table.row([
@@ -231,6 +236,12 @@ pub(crate) fn regimes(options: &Options, report: &mut Report) -> Result<(), Stri
     table.note("ratio: hullfield's time over parry3d's, the median over neighbouring repetitions, with its quartiles; of best: of the fastest repetition of each; hullfield's time begins at unpacked bodies, parry3d's at built poses.");
     table.note("contact: parry3d's with a prediction of 2, so that it measures pairs that are apart too, as hullfield does.");
     table.note("differ: answers that differ from parry3d's beyond the tolerance of the pair; parry3d wrong: of those, by the oracle, in all or at most 500.");
+    if table.is_empty() {
+        return Err(format!(
+            "--regime {}: no row of the grid has all of these words",
+            options.regime.join(",")
+        ));
+    }
     report.table(table);
     Ok(())
 }
