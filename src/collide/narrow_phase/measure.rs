@@ -36,7 +36,7 @@ struct MeasureGoal {
 const GROUPS: usize = 2;
 
 /// Measures each of `pairs`. Returns how many of them went to EPA.
-#[multiversion::multiversion(targets("x86_64+avx2"))]
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
 pub(crate) fn measure(
     supports: &Supports,
     input: &QueryInput,
@@ -335,7 +335,7 @@ pub(crate) const UP_ERROR: f64 = 2e-14;
 pub(crate) const RADIUS_ERROR: f64 = 6e-8;
 
 /// Runs EPA. Kept out of the hot loop, because it is large.
-#[multiversion::multiversion(targets("x86_64+avx2"))]
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
 fn refine(
     supports: &Supports,
     bodies: [&Placed; 2],

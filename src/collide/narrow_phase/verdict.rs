@@ -53,7 +53,7 @@ pub(crate) struct Unsettled {
 const GROUPS: usize = 2;
 
 /// Writes the row of each pair, in order; axes of separated pairs only with `with_axes`.
-#[multiversion::multiversion(targets("x86_64+avx2"))]
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
 pub(crate) fn find_verdicts(
     supports: &Supports,
     placed: &[Placed],
@@ -262,7 +262,7 @@ fn rounded_verdict(supports: &Supports, a: &Placed, b: &Placed) -> Verdict {
 }
 
 /// Decides a pair near the surface, mostly by EPA. Kept out of the hot loop, because its arrays are large and few pairs need it.
-#[multiversion::multiversion(targets("x86_64+avx2"))]
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
 fn refine(supports: &Supports, [a, b]: [&Placed; 2], simplex: &Simplex<Vec3>, is_shallow: bool) -> Verdict {
     let ([a, b], is_swapped) = larger_first(a, b);
     let pair = &Relative::new(supports, a, b, &Spheres::new(a, b));

@@ -15,6 +15,7 @@ const RADII: std::ops::RangeInclusive<f32> = 1e-18..=MOST;
 ///
 /// A vertex `v` of the hull is at `position + rotation · (scale ⊙ v)`. The f32 numbers count exactly as stored, with the quaternion
 /// divided by its length: errors of results are measured against them.
+#[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "BodyWire"))]
 pub struct Body {

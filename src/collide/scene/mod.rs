@@ -10,5 +10,6 @@ pub(crate) mod packed_motion;
 pub(crate) mod pairs;
 pub(crate) mod placed;
 pub(crate) mod pose;
+pub(crate) mod quads;
 pub(crate) mod query_input;
 pub(crate) mod statics;

@@ -1,16 +1,21 @@
 //! A body as the CPU engine's narrow phase reads it.
 
-use glam::{BVec3, DMat3, DVec3, Mat3, Vec3};
+use glam::{BVec3, DMat3, DVec3, Mat3, Vec3, Vec4};
 
 use crate::collide::hull::record::HullRecord;
 use crate::collide::hull::support::Supports;
 use crate::collide::scene::body::Body;
 
-/// A body as the CPU's f32 path reads it, made once per query.
+/// A body as the CPU's f32 path reads it, made once per query. The fields are in such an order that they are written four at a time.
+#[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Placed {
     /// World position of the mean of the hull's vertices.
     pub(crate) center: DVec3,
+    pub(crate) hull: u32,
+    /// Whether it is neither rounded nor a half-space.
+    pub(crate) plain: bool,
+    pub(crate) half_space: bool,
     /// Rotation from the body's frame to the world.
     pub(crate) rotation: Mat3,
     /// From the arena's unit vertices to the body's frame: scale times the hull's radius. For a half-space, what rounding took off the
@@ -24,13 +29,40 @@ pub(crate) struct Placed {
     pub(crate) rounding: f32,
     /// Radius of a ball about `center` inside the body, a lower bound to within rounding; at most 0 where there is none.
     pub(crate) inner_radius: f32,
-    pub(crate) hull: u32,
-    /// Whether it is neither rounded nor a half-space.
-    pub(crate) plain: bool,
-    pub(crate) half_space: bool,
+}
+
+const _: () = assert!(size_of::<Placed>() == 96);
+
+/// The rotation and the stretch of a [`Placed`], which are twelve numbers next to one another.
+pub(crate) struct Axes {
+    pub(crate) rotation: Mat3,
+    pub(crate) stretch: Vec3,
+}
+
+impl Axes {
+    /// From the columns of the rotation and the stretch, one after the other.
+    #[inline(always)]
+    pub(crate) fn new([p, q, r]: [Vec4; 3]) -> Self {
+        let (x, y, z) = (p.truncate(), Vec3::new(p.w, q.x, q.y), Vec3::new(q.z, q.w, r.x));
+        Self { rotation: Mat3::from_cols(x, y, z), stretch: Vec3::new(r.y, r.z, r.w) }
+    }
 }
 
 impl Placed {
+    /// The columns of the rotation and the stretch, one after the other.
+    #[inline(always)]
+    pub(crate) fn axes(&self) -> [Vec4; 3] {
+        let Mat3 { x_axis: x, y_axis: y, z_axis: z } = self.rotation;
+        let s = self.stretch;
+        [Vec4::new(x.x, x.y, x.z, y.x), Vec4::new(y.y, y.z, z.x, z.y), Vec4::new(z.z, s.x, s.y, s.z)]
+    }
+
+    /// The bounding radius, the excess, the rounding radius and the inner radius.
+    #[inline(always)]
+    pub(crate) fn radii(&self) -> Vec4 {
+        Vec4::new(self.radius, self.excess, self.rounding, self.inner_radius)
+    }
+
     /// Whether the body is exactly its hull: neither rounded nor a half-space.
     #[inline(always)]
     pub(crate) fn is_plain(&self) -> bool {
