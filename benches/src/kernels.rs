@@ -40,6 +40,17 @@ impl Query {
         }
     }
 
+    /// The library's name of it.
+    pub(crate) fn kind(self) -> hullfield::collide::Query {
+        use hullfield::collide::Query as Kind;
+        match self {
+            Self::Intersections => Kind::Intersections,
+            Self::Distances => Kind::Distances,
+            Self::Contacts => Kind::Contacts,
+            Self::Sweeps => Kind::Sweeps,
+        }
+    }
+
     /// The statistics of the query, once its rows are there.
     pub(crate) fn run(
         self,
@@ -265,7 +276,7 @@ pub(crate) fn crowds(options: &Options, report: &mut Report, engines: &[NamedEng
                 ));
             }
             first.get_or_insert(counts);
-            let estimate = arena.estimate(body_count, &Pairs::BroadPhase);
+            let estimate = arena.estimate(Query::Intersections.kind(), body_count, &Pairs::BroadPhase);
             table.row([
                 (*name).into(),
                 body_count.into(),

@@ -4,20 +4,22 @@ use std::{fmt, marker::PhantomData, ops::Range, sync::Arc};
 
 use bytemuck::Pod;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::gpu::context::Context;
 use crate::gpu::pool::{BoundRange, PooledBuffer, Use};
 
 /// A handle of `len` values of `T` on the device. The last handle gives the memory back to the pool.
 pub(crate) struct Buffer<T> {
     pooled: Arc<PooledBuffer>,
+    /// Where its values begin, in bytes.
+    offset: u64,
     len: usize,
     of: PhantomData<fn() -> T>,
 }
 
 impl<T> Clone for Buffer<T> {
     fn clone(&self) -> Self {
-        Self { pooled: Arc::clone(&self.pooled), len: self.len, of: PhantomData }
+        Self { pooled: Arc::clone(&self.pooled), offset: self.offset, len: self.len, of: PhantomData }
     }
 }
 
@@ -48,18 +50,40 @@ impl<T: Pod> Buffer<T> {
     pub(crate) fn with_use(context: &Context, label: &'static str, len: usize, usage: Use) -> Result<Self> {
         let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
         let pooled = context.pool().take(context, label, usage, bytes)?;
-        Ok(Self { pooled: Arc::new(pooled), len, of: PhantomData })
+        Ok(Self { pooled: Arc::new(pooled), offset: 0, len, of: PhantomData })
     }
 
     /// A buffer of the caller, of at least `len` values, which never goes to the pool.
     pub(crate) fn given(context: &Context, label: &'static str, buffer: &wgpu::Buffer, len: usize) -> Self {
         let pooled = PooledBuffer::given(context.pool(), label, buffer);
-        Self { pooled: Arc::new(pooled), len, of: PhantomData }
+        Self { pooled: Arc::new(pooled), offset: 0, len, of: PhantomData }
+    }
+
+    /// `len` values of another type in the same memory, from a byte that is a multiple of 256. For a list that is done with
+    /// before this buffer's own values are written: the kernels of a frame run in order, but its uploads come before all of them.
+    /// One dispatch can't bind a buffer both to read and to write, nor overlapping parts of one to write.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] past the end, or at another byte.
+    pub(crate) fn part<U: Pod>(&self, offset: u64, len: usize) -> Result<Buffer<U>> {
+        let bytes = (len as u64).saturating_mul(size_of::<U>() as u64);
+        let own = self.len as u64 * size_of::<T>() as u64;
+        if !offset.is_multiple_of(256) || offset.checked_add(bytes).is_none_or(|end| end > own) {
+            let message = format!("{bytes} bytes at {offset} of {own}");
+            return Err(Error::internal("gpu::buffer::part", message));
+        }
+        let (pooled, offset) = (Arc::clone(&self.pooled), self.offset + offset);
+        Ok(Buffer { pooled, offset, len, of: PhantomData })
     }
 
     /// How many values it holds.
     pub(crate) fn len(&self) -> usize {
         self.len
+    }
+
+    /// Where its values begin in the buffer itself, in bytes.
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
     }
 
     /// The buffer itself, for copies.
@@ -73,19 +97,23 @@ impl<T: Pod> Buffer<T> {
 
     /// The whole buffer, for a kernel: `arrayLength` there is `len`, or 1 (and the content undefined) where `len` is 0.
     pub(crate) fn bind(&self) -> BoundRange {
-        BoundRange { pooled: Arc::clone(&self.pooled), offset: 0, bytes: bound_bytes::<T>(self.len) }
+        BoundRange {
+            pooled: Arc::clone(&self.pooled),
+            offset: self.offset,
+            bytes: bound_bytes::<T>(self.len),
+        }
     }
 
     /// The whole buffer, for a bind group of the caller.
     pub(crate) fn binding(&self) -> wgpu::BufferBinding<'_> {
         let size = wgpu::BufferSize::new(bound_bytes::<T>(self.len));
-        wgpu::BufferBinding { buffer: self.raw(), offset: 0, size }
+        wgpu::BufferBinding { buffer: self.raw(), offset: self.offset, size }
     }
 
     /// The values in `range`, for a kernel. The first must lie on a multiple of 256 bytes: ranges of
     /// [`chunk_len`] values do.
     pub(crate) fn bind_range(&self, range: Range<usize>) -> BoundRange {
-        let offset = range.start as u64 * size_of::<T>() as u64;
+        let offset = self.offset + range.start as u64 * size_of::<T>() as u64;
         BoundRange { pooled: Arc::clone(&self.pooled), offset, bytes: bound_bytes::<T>(range.len()) }
     }
 }

@@ -119,7 +119,9 @@ impl Frame {
                     let (x, y) = group_grid(count)?;
                     pass.dispatch_workgroups(x, y, 1);
                 }
-                Groups::At(counts, word) => pass.dispatch_workgroups_indirect(counts.raw(), word as u64 * 4),
+                Groups::At(counts, word) => {
+                    pass.dispatch_workgroups_indirect(counts.raw(), counts.offset() + word as u64 * 4)
+                }
             }
         }
         Ok(())

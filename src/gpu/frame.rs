@@ -135,7 +135,11 @@ impl Frame {
             return Err(Error::internal("gpu::frame::upload", message));
         }
         let pooled = Arc::clone(buffer.pooled());
-        self.upload_bytes(&pooled, (start * size_of::<T>()) as u64, bytemuck::cast_slice(values))
+        self.upload_bytes(
+            &pooled,
+            buffer.offset() + (start * size_of::<T>()) as u64,
+            bytemuck::cast_slice(values),
+        )
     }
 
     fn upload_bytes(&mut self, to: &Arc<PooledBuffer>, offset: u64, bytes: &[u8]) -> Result<()> {
@@ -260,7 +264,8 @@ impl Frame {
     pub(crate) fn clear<T: Pod>(&mut self, buffer: &Buffer<T>) {
         self.keep(buffer);
         self.context.account().copies.fetch_add(1, Relaxed);
-        self.work.clear_buffer(buffer.raw(), 0, None);
+        let bytes = ((buffer.len() * size_of::<T>()) as u64).next_multiple_of(4);
+        self.work.clear_buffer(buffer.raw(), buffer.offset(), Some(bytes));
     }
 
     /// Copies values between two buffers, after the kernels so far.
@@ -283,7 +288,8 @@ impl Frame {
         self.keep(to);
         self.context.account().copies.fetch_add(1, Relaxed);
         let (offset, bytes) = byte_range::<T>(&range);
-        let target = (start * size_of::<T>()) as u64;
+        let offset = from.offset() + offset;
+        let target = to.offset() + (start * size_of::<T>()) as u64;
         self.work.copy_buffer_to_buffer(from.raw(), offset, to.raw(), target, Some(bytes));
         Ok(())
     }

@@ -128,6 +128,18 @@ impl Pool {
         drop(unused);
     }
 
+    /// The labels and bytes of the free buffers of the device, without staging and uniforms.
+    #[cfg(test)]
+    pub(crate) fn free_bytes(&self) -> Vec<(&'static str, u64)> {
+        let roles = lock(&self.roles);
+        let counted = roles.iter().filter(|((_, usage), _)| matches!(usage, Use::Storage | Use::Indirect));
+        let mut all: Vec<_> = counted
+            .map(|((label, _), role)| (*label, role.free.iter().map(|buffer| buffer.bytes).sum()))
+            .collect();
+        all.sort_unstable();
+        all
+    }
+
     /// A buffer of at least `bytes`: the smallest free one of its role that is large enough, else a new one.
     pub(crate) fn take(
         self: &Arc<Self>,

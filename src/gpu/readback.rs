@@ -37,6 +37,7 @@ impl ReadbackCopy {
     /// `range` of a buffer to `target`; none for an empty range.
     pub(super) fn new<T: Pod>(buffer: &Buffer<T>, range: &Range<usize>, target: u64) -> Option<Self> {
         let (offset, bytes) = byte_range::<T>(range);
+        let offset = buffer.offset() + offset;
         (bytes > 0).then(|| Self { source: Arc::clone(buffer.pooled()), offset, bytes, target })
     }
 

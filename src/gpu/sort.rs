@@ -120,6 +120,11 @@ pub(crate) struct Keyed {
     pub(crate) values: Buffer<u32>,
 }
 
+/// Bytes of the digits' counts of a list that is not [short](is_short).
+pub(crate) fn counts_bytes(count: usize) -> u64 {
+    4 * (count.div_ceil(BLOCK) * DIGITS) as u64
+}
+
 /// Whether a list is short enough for [`merge_runs`].
 pub(crate) fn is_short(context: &Context, count: usize) -> bool {
     count <= (WAYS * RUN_LEN).min(chunk_len::<u32>(context))
@@ -180,8 +185,9 @@ pub(crate) fn sort(frame: &mut Frame, list: Keyed, spare: Keyed, key_bits: u32) 
     let (mut from, mut to) = (list, spare);
     let in_time = (context.steps_per_dispatch() / STEPS) as usize / BLOCK;
     let piece_blocks = (chunk_len::<u32>(&context) / BLOCK).min(in_time).max(1);
+    // Each pass writes all of it before it is read.
+    let counts = Buffer::<u32>::new(&context, "hullfield.gpu.sort_counts", blocks * DIGITS)?;
     for shift in (0..key_bits).step_by(DIGIT_BITS as usize) {
-        let counts = Buffer::<u32>::new(&context, "hullfield.gpu.sort_counts", blocks * DIGITS)?;
         let params = |piece: &std::ops::Range<usize>, slots: std::ops::Range<usize>| SortParams {
             key_count: count as u32,
             block_count: blocks as u32,

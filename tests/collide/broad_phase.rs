@@ -2,7 +2,7 @@
 
 use hullfield::collide::{
     Arena, Body, ContactOptions, DistanceOptions, Hull, Intersection, ManifoldOptions, Motion, Options,
-    Pairs, Precision, SweepOptions,
+    Pairs, Precision, Query, SweepOptions,
 };
 use hullfield::{Backend, BackendChoice, Engine, EngineOptions, Error, Location};
 use hullfield_oracle::extent;
@@ -507,9 +507,10 @@ fn a_large_crowd_is_the_same_on_both_engines() {
             found.push(pairs_of(&answer.rows));
         }
         if engine.backend() == Backend::Gpu {
-            let estimate = arena.estimate(count, &Pairs::BroadPhase);
+            let estimate = arena.estimate(Query::Intersections, count, &Pairs::BroadPhase);
             println!("{estimate:?} {:?}", engine.counters());
-            assert!(estimate.body_bytes <= 256 * count as u64, "{estimate:?}");
+            // One body has more partners than one thread sorts.
+            assert!(estimate.body_bytes <= 160 * count as u64, "{estimate:?}");
         }
     }
     assert!(found[0].len() > count / 2);

@@ -228,7 +228,7 @@ fn rows_and_statistics_of_every_query_come_back() {
     }
     comes_back(&found);
     comes_back(&arena.trace(&bodies[0], &bodies[1]).unwrap());
-    comes_back::<Estimate>(&arena.estimate(bodies.len(), &all));
+    comes_back::<Estimate>(&arena.estimate(Query::Intersections, bodies.len(), &all));
 }
 
 #[test]

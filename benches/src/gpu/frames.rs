@@ -152,7 +152,8 @@ fn frame(engine: &Engine, crowd: &mut Crowd, query: Query, repetitions: usize) -
         Ok((ms, stats?))
     })?;
     let bodies = crowd.scene.library_bodies();
-    let body_bytes = arena.estimate(bodies.len(), &Pairs::BroadPhase).body_bytes as f64 / bodies.len() as f64;
+    let estimate = arena.estimate(query.kind(), bodies.len(), &Pairs::BroadPhase);
+    let body_bytes = estimate.body_bytes as f64 / bodies.len() as f64;
     let on_cpu = Arena::new(&Engine::cpu(), &crowd.scene.hulls, Default::default())?;
     let cpu_ms = cpu_ms(|| query.run(&on_cpu, &bodies, &[], Pairs::BroadPhase))?;
     if query != Query::Intersections {

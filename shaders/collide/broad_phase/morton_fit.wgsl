@@ -1,4 +1,4 @@
-// Fits the grid that orders the bodies to a sample of the boxes. Needs `boxes` and at least SAMPLE invocations.
+// Fits the grid that orders the bodies to a sample of the boxes. Needs `box_at` and at least SAMPLE invocations.
 //
 // The grid covers twice the extent of the middle nine tenths of the sample, so that one distant body does not put all
 // others into one cell. Bodies outside are clamped to the grid's border. Each halving of the cells cuts the longest
@@ -31,7 +31,7 @@ fn fitted_grid(local: u32) -> Grid {
     let rest = params.count % SAMPLE;
     var own = vec3f(0.0);
     if local < SAMPLE {
-        own = middle(boxes[min(local * step + min(local, rest), params.count - 1u)]);
+        own = middle(box_at(min(local * step + min(local, rest), params.count - 1u)));
         sample[local] = own;
     }
     workgroupBarrier();

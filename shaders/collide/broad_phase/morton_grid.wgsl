@@ -7,10 +7,18 @@ const KEY_BITS: u32 = 30u;
 
 struct MortonParams {
     count: u32,
-    // Boxes in this dispatch.
+    // Bodies in this dispatch.
     begin: u32,
     end: u32,
+    // Always zero (see rounding.wgsl).
     zero: u32,
+    // Enlargement of each box on every side, in world units.
+    grow: f32,
+    // Duration of the motion in seconds (sweep/bounds.wgsl only).
+    duration: f32,
+    // 1 if tree_leaves.wgsl writes the boxes by id too.
+    keeps_boxes: u32,
+    padding_0: u32,
 }
 
 struct Grid {

@@ -1,6 +1,6 @@
 // The Morton key of each body, for a list too long for morton_runs.wgsl.
 //
-// Bindings: params, boxes, grid, keys, values.
+// Bindings: params, what `box_at` reads, grid, keys, values.
 //
 // No twin: the CPU's form is `Grid::key` in src/collide/bvh/morton.rs.
 
@@ -14,6 +14,6 @@ fn main(
     if index >= params.end {
         return;
     }
-    keys[index] = key_of(boxes[index]);
+    keys[index] = key_of(box_at(index));
     values[index] = index;
 }

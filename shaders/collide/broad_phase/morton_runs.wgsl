@@ -3,7 +3,7 @@
 // Every workgroup fits the grid to the same sample, as no group waits for another. Their grids are equal: they are the same
 // operations on the same numbers.
 //
-// Bindings: params, boxes, keys, values.
+// Bindings: params, what `box_at` reads, keys, values.
 //
 // No twin: the CPU's form is `Grid` and `Sorter` in src/collide/bvh/morton.rs.
 
@@ -26,7 +26,7 @@ fn main(
     var own = Own(vec4u(0xffffffffu), vec4u(0u));
     for (var k = 0u; k < KEYS_PER_INVOCATION; k += 1u) {
         if first + k < params.end {
-            own.keys[k] = key_of(boxes[first + k]);
+            own.keys[k] = key_of(box_at(first + k));
             own.values[k] = first + k;
         }
     }

@@ -1,21 +1,26 @@
-// Builds five levels of the tree: one workgroup reduces WIDTH⁵ nodes of one level (or bodies in Morton order), WIDTH an
+// Builds five levels of the tree above the leaves: one workgroup reduces WIDTH⁵ leaves, or nodes of one level, WIDTH an
 // invocation, to the node five levels above.
 //
-// Bindings: params, boxes, order, nodes.
+// Bindings: params, leaves, nodes.
 //
 // No twin: the CPU's tree has eight boxes to a node (`Tree::rebuild` in src/collide/bvh/tree.rs).
 
 struct BuildParams {
-    // First node of each level, from the lowest level of this dispatch, and the end of the last level.
+    // First node of each level to build, and the end of the last one.
     levels: array<vec4u, 2>,
-    // 1 if the lowest level is that of the bodies, which is first gathered from `boxes`.
-    gathers: u32,
+    // The nodes below the lowest of these levels.
+    child_begin: u32,
+    child_count: u32,
+    // 1 if those are leaves.
+    from_leaves: u32,
     // First workgroup of this dispatch.
     first: u32,
-    // Levels to build above the lowest.
+    // Levels to build.
     level_count: u32,
     // Always zero (see rounding.wgsl).
     zero: u32,
+    padding_0: u32,
+    padding_1: u32,
 }
 
 var<workgroup> children: array<Node, WORKGROUP_SIZE>;
@@ -24,14 +29,11 @@ fn level_begin(level: u32) -> u32 {
     return params.levels[level >> 2u][level & 3u];
 }
 
-fn gather(index: u32) -> Node {
-    // The order is a permutation; the bound holds whatever it is.
-    let body = min(order[index], arrayLength(&boxes) - 1u);
-    let box = boxes[body];
-    // Half-spaces are in no box; queries test them separately.
-    let lower = select(box.min, vec3f(PLANE), is_plane(box));
-    let upper = select(box.max, vec3f(-PLANE), is_plane(box));
-    return Node(lower, body, upper, box.group);
+fn child_at(index: u32) -> Node {
+    if params.from_leaves != 0u {
+        return leaves[index];
+    }
+    return nodes[params.child_begin + index];
 }
 
 fn joined(a: Node, b: Node) -> Node {
@@ -49,22 +51,15 @@ fn main(
     var node = Node(vec3f(PLANE), 0u, vec3f(-PLANE), 0u);
     for (var k = 0u; k < WIDTH; k += 1u) {
         let below = index * WIDTH + k;
-        if below < level_begin(1u) - level_begin(0u) {
-            var child: Node;
-            if params.gathers != 0u {
-                child = gather(below);
-                nodes[below] = child;
-            } else {
-                child = nodes[level_begin(0u) + below];
-            }
-            node = joined(node, child);
+        if below < params.child_count {
+            node = joined(node, child_at(below));
         }
     }
-    if params.level_count > 0u && index < level_begin(2u) - level_begin(1u) {
-        nodes[level_begin(1u) + index] = node;
+    if index < level_begin(1u) - level_begin(0u) {
+        nodes[level_begin(0u) + index] = node;
     }
     var wide = WORKGROUP_SIZE;
-    for (var level = 2u; level <= params.level_count; level += 1u) {
+    for (var level = 1u; level < params.level_count; level += 1u) {
         workgroupBarrier();
         if local < wide {
             children[local] = node;

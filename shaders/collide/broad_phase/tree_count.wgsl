@@ -4,7 +4,7 @@
 // A row that is too long for one thread is appended to the list of heavy rows. The order of that list may differ
 // between runs; results do not depend on it.
 //
-// Bindings: params, boxes of all bodies, nodes, planes, counts, heavy (a count, then rows).
+// Bindings: params, bodies, leaves, nodes, planes, boxes (of half-spaces), counts, heavy (a count, then rows).
 //
 // No twin: the CPU counts rows only where it cannot hold all pairs (`count_rows` in src/collide/broad_phase/cpu.rs).
 
@@ -29,9 +29,10 @@ fn main(
         // Behind the last row: where its pairs end.
         counts[params.body_count] = 0u;
     }
-    let a = nodes[place].last;
+    let leaf = leaves[place];
+    let a = leaf.last;
     partners = 0u;
-    if !walk_row(a) {
+    if !walk_row(leaf) {
         partners = 0u;
         let slot = atomicAdd(&heavy[0], 1u);
         if slot < params.heavy_capacity {

@@ -1,4 +1,4 @@
-// A node of the tree of boxes: see tree_params.wgsl.
+// A node or a leaf of the tree of boxes: see tree_params.wgsl.
 // No twin: the CPU's node has eight boxes side by side (`Node` in src/collide/bvh/tree.rs).
 
 struct Node {

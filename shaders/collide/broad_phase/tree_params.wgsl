@@ -1,8 +1,8 @@
 // Parameters of the stages that traverse the tree of boxes.
 //
-// The tree is implicit. Level 0 stores the bodies' boxes in Morton order; each node of the next level is the box
-// around four adjacent nodes. The levels follow each other in `nodes`: first the tree of the moving bodies, then that
-// of the statics.
+// The tree is implicit. Its leaves are the bodies' boxes in Morton order: those of the moving bodies, then those of the
+// statics. Each node of level 0 is the box around four adjacent leaves, each node of the next level that around four
+// adjacent nodes. The levels follow each other in `nodes`: first the tree of the moving bodies, then that of the statics.
 //
 // No twin: a struct declaration; the Rust struct is in src/collide/broad_phase/kernels.rs.
 
@@ -30,7 +30,8 @@ struct TreeParams {
     static_grow: f32,
     // Bodies before this one are not partners: the moving bodies, if only statics are wanted; else 0.
     column_begin: u32,
-    padding_1: u32,
+    // First body whose box is in `boxes`: 0, or the first static if only boxes of static half-spaces are needed.
+    boxes_begin: u32,
     padding_2: u32,
     // First node of each level, and the end of the last level.
     mover_levels: array<vec4u, 5>,
@@ -39,5 +40,5 @@ struct TreeParams {
 
 // Pairs of a row that one thread can sort. Longer rows are heavy.
 const ROW_LIMIT: u32 = 512u;
-// Nodes that one thread may visit in each tree. A row that needs more is heavy.
-const VISIT_LIMIT: u32 = 8192u;
+// Nodes that one thread may visit in each tree, leaves apart. A row that needs more is heavy.
+const VISIT_LIMIT: u32 = 4096u;

@@ -21,6 +21,7 @@ fn walk(tree: u32, box: Aabb, a: u32) -> bool {
     // Statics are numbered after the moving bodies, so all of their ids are greater.
     let own = select(0u, a + 1u, tree == 0u);
     let first_id = select(params.body_count, 0u, tree == 0u);
+    let leaf_count = select(params.static_count, params.body_count, tree == 0u);
     var level = top;
     var begin = level_begin(tree, level);
     var count = level_begin(tree, level + 1u) - begin;
@@ -38,9 +39,17 @@ fn walk(tree: u32, box: Aabb, a: u32) -> bool {
                 index *= WIDTH;
                 continue;
             }
-            let id = first_id + node.last;
-            if (boxes[id].mask & box.group) != 0u && !add_partner(id) {
-                return false;
+            // Leaves lie in the order of the trees, as ids do.
+            for (var k = 0u; k < WIDTH; k += 1u) {
+                let place = WIDTH * index + k;
+                let leaf = leaves[first_id + min(place, leaf_count - 1u)];
+                if place < leaf_count && leaf.last >= own && (leaf.groups & box.mask) != 0u
+                    && overlaps(box.min, box.max, leaf.min, leaf.max) {
+                    let id = first_id + leaf.last;
+                    if (bodies[id].mask & box.group) != 0u && !add_partner(id) {
+                        return false;
+                    }
+                }
             }
         }
         index += 1u;
@@ -63,9 +72,10 @@ fn walk(tree: u32, box: Aabb, a: u32) -> bool {
     return false;
 }
 
-// All partners of row `a`: moving bodies with greater ids, statics and half-spaces.
-fn walk_row(a: u32) -> bool {
-    let box = boxes[a];
+// All partners of a row: moving bodies with greater ids, statics and half-spaces.
+fn walk_row(leaf: Node) -> bool {
+    let a = leaf.last;
+    let box = Aabb(leaf.min, leaf.groups, leaf.max, bodies[a].mask);
     if is_plane(box) || params.plane_count > PLANE_LIMIT {
         return false;
     }
@@ -77,7 +87,7 @@ fn walk_row(a: u32) -> bool {
     }
     for (var k = 0u; k < params.plane_count; k += 1u) {
         let b = planes[k];
-        if b > a && b >= params.column_begin && meets(box, boxes[b], select(0.0, params.static_grow, b >= params.body_count)) {
+        if b > a && b >= params.column_begin && meets(box, boxes[b - params.boxes_begin], select(0.0, params.static_grow, b >= params.body_count)) {
             if !add_partner(b) {
                 return false;
             }

@@ -5,8 +5,8 @@
 // behind the window, where there is space for one such row at either end; the part that belongs in the window is then
 // copied. Pairs of heavy rows are incomplete here; heavy_write.wgsl overwrites them.
 //
-// Bindings: params, boxes of all bodies, nodes, planes, offsets (the scanned counts), pairs of the window, refine (the list
-// of pairs for EPA, whose second word becomes the number of all pairs).
+// Bindings: params, bodies, leaves, nodes, planes, boxes (of half-spaces), offsets (the scanned counts), pairs of the window,
+// refine (the list of pairs for EPA, whose second word becomes the number of all pairs).
 //
 // No twin: the CPU finds pairs leaf by leaf and arranges the rows afterwards (`find_all` in
 // src/collide/broad_phase/cpu.rs).
@@ -86,7 +86,8 @@ fn main(
     if place == 0u {
         refine[1] = offsets[params.body_count];
     }
-    row = nodes[place].last;
+    let leaf = leaves[place];
+    row = leaf.last;
     let begin = offsets[row];
     let end = offsets[row + 1u];
     room = end - begin;
@@ -105,7 +106,7 @@ fn main(
         base = params.window_len + select(0u, ROW_LIMIT, begins_inside);
     }
     written = 0u;
-    walk_row(row);
+    walk_row(leaf);
     sort_row();
     if cut {
         for (var i = 0u; i < written; i += 1u) {

@@ -1,6 +1,6 @@
-// World boxes of bodies, one thread per body: see bounds_core.wgsl.
+// World boxes of bodies, one thread per body: see bounds_core.wgsl. With the boxes of sweep/bounds.wgsl, those of the whole motions.
 //
-// Bindings: params, bodies, hulls, boxes.
+// Bindings: params, what `box_at` reads, boxes.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -12,6 +12,5 @@ fn main(
     if index >= params.body_count {
         return;
     }
-    let body = bodies[index];
-    boxes[index] = body_aabb(body, hulls[body.hull]);
+    boxes[index] = box_at(index);
 }

@@ -1,6 +1,6 @@
 // World boxes of bodies. src/collide/scene/bounds.rs explains why both engines compute the same bits and proves that
 // the boxes are large enough. Reads `params.zero` and `params.grow`.
-// No twin: scene/bounds.wgsl and sweep/bounds.wgsl include this file; the CPU's form is `body_aabb` in src/collide/scene/bounds.rs.
+// No twin: the kernels that need boxes of bodies include this file; the CPU's form is `body_aabb` in src/collide/scene/bounds.rs.
 
 const FLOOR: f32 = 1e-20;
 const PAD_BOX: f32 = 2e-6;

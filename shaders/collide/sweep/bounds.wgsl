@@ -1,7 +1,6 @@
-// World boxes of the whole motion of each body, one thread per body. They may be slightly larger than necessary: extra
+// The world box of the whole motion of a body. It may be slightly larger than necessary: extra
 // candidates cost time but do not change the result.
-//
-// Bindings: params, bodies, hulls, motions, boxes.
+// Reads `bodies`, `hulls` and `motions`.
 //
 // No twin: the CPU's form is `SweepQuery::boxes` in src/collide/sweep/query.rs; there moving half-spaces meet
 // everything.
@@ -40,27 +39,17 @@ fn swept_box(box: Aabb, body: PackedBody, hull: HullRecord, motion: PackedMotion
     return whole;
 }
 
-@compute @workgroup_size(WORKGROUP_SIZE)
-fn main(
-    @builtin(workgroup_id) group: vec3u,
-    @builtin(num_workgroups) groups: vec3u,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let index = params.first + flat_index(group, groups, local);
-    if index >= params.body_count {
-        return;
-    }
+fn box_at(index: u32) -> Aabb {
     let body = bodies[index];
     let hull = hulls[body.hull];
     let motion = motion_of(index);
     let turning = turns(hull, motion);
-    var box = body_aabb(body, hull);
-    if any(motion.velocity != vec3f(0.0)) || turning {
-        if hull.half_space != 0u {
-            box = swept_plane(box, motion, turning);
-        } else {
-            box = swept_box(box, body, hull, motion, turning);
-        }
+    let box = body_aabb(body, hull);
+    if all(motion.velocity == vec3f(0.0)) && !turning {
+        return box;
     }
-    boxes[index] = box;
+    if hull.half_space != 0u {
+        return swept_plane(box, motion, turning);
+    }
+    return swept_box(box, body, hull, motion, turning);
 }

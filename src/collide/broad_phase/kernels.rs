@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::gpu::kernel::{Kernel, Trust, only, read, read_write, uniform};
+use crate::gpu::kernel::{Binding, Kernel, Trust, only, parts, read, read_write, uniform};
 use crate::gpu::sort::{RUN_INVOCATIONS, SORT_RUN_WGSL};
 use crate::gpu::{BLOCK_PREFIX_WGSL, DISPATCH_WGSL, ROUNDING_WGSL};
 
@@ -23,26 +23,132 @@ const TREE_PARAMS: &str = include_str!("../../../shaders/collide/broad_phase/tre
 const WALK: &str = include_str!("../../../shaders/collide/broad_phase/tree_walk.wgsl");
 const HEAVY_PLACE: &str = include_str!("../../../shaders/collide/broad_phase/heavy_place.wgsl");
 
-pub(crate) static BOUNDS: Kernel = Kernel {
-    label: "hullfield.collide.bounds",
-    sources: only(&[
-        DISPATCH_WGSL,
-        TYPES,
-        BOUNDS_PARAMS,
-        ROUNDING_WGSL,
-        AABB,
-        BOUNDS_CORE,
-        include_str!("../../../shaders/collide/scene/bounds.wgsl"),
-    ]),
-    workgroup_size: 64,
-    trust: Trust::Checked,
-    bindings: only(&[
-        uniform("params", "BoundsParams"),
-        read("bodies", "array<PackedBody>"),
-        read("hulls", "array<HullRecord>"),
-        read_write("boxes", "array<Aabb>"),
-    ]),
+/// Where kernels get the box of a body from: the WGSL of `box_at`, and its bindings.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BoxSource {
+    pub(crate) sources: &'static [&'static str],
+    pub(crate) bindings: &'static [Binding],
+}
+
+/// The boxes of bodies where they are.
+pub(crate) const PLACED: BoxSource = BoxSource {
+    sources: &[TYPES, BOUNDS_CORE, include_str!("../../../shaders/collide/scene/body_box.wgsl")],
+    bindings: &[read("bodies", "array<PackedBody>"), read("hulls", "array<HullRecord>")],
 };
+
+/// The kernels that compute boxes, of one source.
+#[derive(Debug)]
+pub(crate) struct BoxKernels {
+    /// The list of all boxes.
+    pub(crate) bounds: &'static Kernel,
+    pub(crate) frame: &'static Kernel,
+    pub(crate) keys: &'static Kernel,
+    pub(crate) runs: &'static Kernel,
+    pub(crate) leaves: &'static Kernel,
+}
+
+pub(crate) static OF_PLACED: BoxKernels = BoxKernels {
+    bounds: &BOUNDS,
+    frame: &MORTON_FRAME,
+    keys: &MORTON_KEYS,
+    runs: &MORTON_RUNS,
+    leaves: &TREE_LEAVES,
+};
+
+/// A kernel that writes a list of boxes.
+pub(crate) const fn bounds(label: &'static str, boxes: BoxSource) -> Kernel {
+    const UNIFORM: &[Binding] = &[uniform("params", "BoundsParams")];
+    const BOXES: &[Binding] = &[read_write("boxes", "array<Aabb>")];
+    Kernel {
+        label,
+        sources: parts([
+            &[DISPATCH_WGSL, BOUNDS_PARAMS, ROUNDING_WGSL, AABB],
+            boxes.sources,
+            &[include_str!("../../../shaders/collide/scene/bounds.wgsl")],
+        ]),
+        workgroup_size: 64,
+        trust: Trust::Checked,
+        bindings: parts([UNIFORM, boxes.bindings, BOXES]),
+    }
+}
+
+const MORTON_HEAD: &[&str] = &[DISPATCH_WGSL, ROUNDING_WGSL, AABB, GRID];
+const MORTON_UNIFORM: &[Binding] = &[uniform("params", "MortonParams")];
+
+/// A kernel that fits the grid of a long list.
+pub(crate) const fn morton_frame(label: &'static str, boxes: BoxSource) -> Kernel {
+    const GRID: &[Binding] = &[read_write("grid", "Grid")];
+    Kernel {
+        label,
+        sources: parts([
+            MORTON_HEAD,
+            boxes.sources,
+            &[FIT, include_str!("../../../shaders/collide/broad_phase/morton_frame.wgsl")],
+        ]),
+        workgroup_size: 128,
+        trust: Trust::Checked,
+        bindings: parts([MORTON_UNIFORM, boxes.bindings, GRID]),
+    }
+}
+
+/// A kernel that makes the keys of a long list.
+pub(crate) const fn morton_keys(label: &'static str, boxes: BoxSource) -> Kernel {
+    const KEYED: &[Binding] =
+        &[read("grid", "Grid"), read_write("keys", "array<u32>"), read_write("values", "array<u32>")];
+    Kernel {
+        label,
+        sources: parts([
+            MORTON_HEAD,
+            boxes.sources,
+            &[KEY, include_str!("../../../shaders/collide/broad_phase/morton_keys.wgsl")],
+        ]),
+        workgroup_size: 128,
+        trust: Trust::Checked,
+        bindings: parts([MORTON_UNIFORM, boxes.bindings, KEYED]),
+    }
+}
+
+/// A kernel that makes the keys of a short list, and sorts them in runs.
+pub(crate) const fn morton_runs(label: &'static str, boxes: BoxSource) -> Kernel {
+    const KEYED: &[Binding] = &[read_write("keys", "array<u32>"), read_write("values", "array<u32>")];
+    Kernel {
+        label,
+        sources: parts([
+            MORTON_HEAD,
+            boxes.sources,
+            &[FIT, KEY, SORT_RUN_WGSL, include_str!("../../../shaders/collide/broad_phase/morton_runs.wgsl")],
+        ]),
+        workgroup_size: RUN_INVOCATIONS,
+        trust: Trust::Checked,
+        bindings: parts([MORTON_UNIFORM, boxes.bindings, KEYED]),
+    }
+}
+
+/// A kernel that writes the leaves of the tree.
+pub(crate) const fn tree_leaves(label: &'static str, boxes: BoxSource) -> Kernel {
+    const LEAVES: &[Binding] = &[
+        read("order", "array<u32>"),
+        read_write("leaves", "array<Node>"),
+        read_write("boxes", "array<Aabb>"),
+    ];
+    Kernel {
+        label,
+        sources: parts([
+            MORTON_HEAD,
+            boxes.sources,
+            &[NODE, include_str!("../../../shaders/collide/broad_phase/tree_leaves.wgsl")],
+        ]),
+        workgroup_size: 64,
+        trust: Trust::Checked,
+        bindings: parts([MORTON_UNIFORM, boxes.bindings, LEAVES]),
+    }
+}
+
+pub(crate) static BOUNDS: Kernel = bounds("hullfield.collide.bounds", PLACED);
+pub(crate) static MORTON_FRAME: Kernel = morton_frame("hullfield.collide.morton_frame", PLACED);
+pub(crate) static MORTON_KEYS: Kernel = morton_keys("hullfield.collide.morton_keys", PLACED);
+pub(crate) static MORTON_RUNS: Kernel = morton_runs("hullfield.collide.morton_runs", PLACED);
+pub(crate) static TREE_LEAVES: Kernel = tree_leaves("hullfield.collide.tree_leaves", PLACED);
 
 pub(crate) static TILED_COUNT: Kernel = Kernel {
     label: "hullfield.collide.tiled_count",
@@ -82,67 +188,6 @@ pub(crate) static TILED_WRITE: Kernel = Kernel {
     ]),
 };
 
-pub(crate) static MORTON_FRAME: Kernel = Kernel {
-    label: "hullfield.collide.morton_frame",
-    sources: only(&[
-        ROUNDING_WGSL,
-        AABB,
-        GRID,
-        FIT,
-        include_str!("../../../shaders/collide/broad_phase/morton_frame.wgsl"),
-    ]),
-    workgroup_size: 128,
-    trust: Trust::Checked,
-    bindings: only(&[
-        uniform("params", "MortonParams"),
-        read("boxes", "array<Aabb>"),
-        read_write("grid", "Grid"),
-    ]),
-};
-
-pub(crate) static MORTON_KEYS: Kernel = Kernel {
-    label: "hullfield.collide.morton_keys",
-    sources: only(&[
-        DISPATCH_WGSL,
-        ROUNDING_WGSL,
-        AABB,
-        GRID,
-        KEY,
-        include_str!("../../../shaders/collide/broad_phase/morton_keys.wgsl"),
-    ]),
-    workgroup_size: 128,
-    trust: Trust::Checked,
-    bindings: only(&[
-        uniform("params", "MortonParams"),
-        read("boxes", "array<Aabb>"),
-        read("grid", "Grid"),
-        read_write("keys", "array<u32>"),
-        read_write("values", "array<u32>"),
-    ]),
-};
-
-pub(crate) static MORTON_RUNS: Kernel = Kernel {
-    label: "hullfield.collide.morton_runs",
-    sources: only(&[
-        DISPATCH_WGSL,
-        ROUNDING_WGSL,
-        AABB,
-        GRID,
-        FIT,
-        KEY,
-        SORT_RUN_WGSL,
-        include_str!("../../../shaders/collide/broad_phase/morton_runs.wgsl"),
-    ]),
-    workgroup_size: RUN_INVOCATIONS,
-    trust: Trust::Checked,
-    bindings: only(&[
-        uniform("params", "MortonParams"),
-        read("boxes", "array<Aabb>"),
-        read_write("keys", "array<u32>"),
-        read_write("values", "array<u32>"),
-    ]),
-};
-
 pub(crate) static TREE_BUILD: Kernel = Kernel {
     label: "hullfield.collide.tree_build",
     sources: only(&[
@@ -154,13 +199,12 @@ pub(crate) static TREE_BUILD: Kernel = Kernel {
     ]),
     workgroup_size: 256,
     trust: Trust::LoopsAndIndices(
-        "four levels at most; the levels lie in `nodes` one after the other, each index is compared with its level's end, and a \
-         body's number is limited to `boxes`",
+        "five levels at most; the levels lie in `nodes` one after the other, and each index of `leaves` and `nodes` is compared with the \
+         length of its level",
     ),
     bindings: only(&[
         uniform("params", "BuildParams"),
-        read("boxes", "array<Aabb>"),
-        read("order", "array<u32>"),
+        read("leaves", "array<Node>"),
         read_write("nodes", "array<Node>"),
     ]),
 };
@@ -169,6 +213,7 @@ pub(crate) static TREE_COUNT: Kernel = Kernel {
     label: "hullfield.collide.tree_count",
     sources: only(&[
         DISPATCH_WGSL,
+        TYPES,
         TREE_PARAMS,
         ROUNDING_WGSL,
         AABB,
@@ -180,9 +225,11 @@ pub(crate) static TREE_COUNT: Kernel = Kernel {
     trust: Trust::Loops("a constant number of visits, each with a way up of at most all levels"),
     bindings: only(&[
         uniform("params", "TreeParams"),
-        read("boxes", "array<Aabb>"),
+        read("bodies", "array<PackedBody>"),
+        read("leaves", "array<Node>"),
         read("nodes", "array<Node>"),
         read("planes", "array<u32>"),
+        read("boxes", "array<Aabb>"),
         read_write("counts", "array<u32>"),
         read_write("heavy", "array<atomic<u32>>"),
     ]),
@@ -192,6 +239,7 @@ pub(crate) static TREE_WRITE: Kernel = Kernel {
     label: "hullfield.collide.tree_write",
     sources: only(&[
         DISPATCH_WGSL,
+        TYPES,
         TREE_PARAMS,
         ROUNDING_WGSL,
         AABB,
@@ -205,9 +253,11 @@ pub(crate) static TREE_WRITE: Kernel = Kernel {
     ),
     bindings: only(&[
         uniform("params", "TreeParams"),
-        read("boxes", "array<Aabb>"),
+        read("bodies", "array<PackedBody>"),
+        read("leaves", "array<Node>"),
         read("nodes", "array<Node>"),
         read("planes", "array<u32>"),
+        read("boxes", "array<Aabb>"),
         read("offsets", "array<u32>"),
         read_write("pairs", "array<vec2u>"),
         read_write("refine", "array<u32>"),
@@ -282,6 +332,7 @@ pub(crate) static KERNELS: &[&Kernel] = &[
     &MORTON_FRAME,
     &MORTON_KEYS,
     &MORTON_RUNS,
+    &TREE_LEAVES,
     &TREE_BUILD,
     &TREE_COUNT,
     &TREE_WRITE,
@@ -339,6 +390,10 @@ pub(crate) struct MortonParams {
     pub(crate) begin: u32,
     pub(crate) end: u32,
     pub(crate) zero: u32,
+    pub(crate) grow: f32,
+    pub(crate) duration: f32,
+    pub(crate) keeps_boxes: u32,
+    pub(crate) padding_0: u32,
 }
 
 /// Words of `Grid` in `shaders/collide/broad_phase/morton_grid.wgsl`.
@@ -349,13 +404,17 @@ pub(crate) const GRID_WORDS: usize = 16;
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub(crate) struct BuildParams {
     pub(crate) levels: [[u32; 4]; 2],
-    pub(crate) gathers: u32,
+    pub(crate) child_begin: u32,
+    pub(crate) child_count: u32,
+    pub(crate) from_leaves: u32,
     pub(crate) first: u32,
     pub(crate) level_count: u32,
     pub(crate) zero: u32,
+    pub(crate) padding_0: u32,
+    pub(crate) padding_1: u32,
 }
 
-/// Where each level of a tree begins, and where the last one ends.
+/// Where each level of a tree begins in the list of nodes, leaves apart, and where the last one ends.
 pub(crate) type Levels = [[u32; 4]; 5];
 
 /// As in `shaders/collide/broad_phase/tree_params.wgsl`.
@@ -376,7 +435,7 @@ pub(crate) struct TreeParams {
     pub(crate) static_top: u32,
     pub(crate) static_grow: f32,
     pub(crate) column_begin: u32,
-    pub(crate) padding_1: u32,
+    pub(crate) boxes_begin: u32,
     pub(crate) padding_2: u32,
     pub(crate) mover_levels: Levels,
     pub(crate) static_levels: Levels,
@@ -415,10 +474,26 @@ mod tests {
                 padding_2
             }
         );
-        for kernel in [&MORTON_FRAME, &MORTON_KEYS, &MORTON_RUNS] {
-            same_layout!(kernel, MortonParams { count, begin, end, zero });
+        for kernel in [&MORTON_FRAME, &MORTON_KEYS, &MORTON_RUNS, &TREE_LEAVES] {
+            same_layout!(
+                kernel,
+                MortonParams { count, begin, end, zero, grow, duration, keeps_boxes, padding_0 }
+            );
         }
-        same_layout!(TREE_BUILD, BuildParams { levels, gathers, first, level_count, zero });
+        same_layout!(
+            TREE_BUILD,
+            BuildParams {
+                levels,
+                child_begin,
+                child_count,
+                from_leaves,
+                first,
+                level_count,
+                zero,
+                padding_0,
+                padding_1
+            }
+        );
         for kernel in [&TREE_COUNT, &HEAVY_COUNT] {
             same_layout!(
                 kernel,
@@ -437,7 +512,7 @@ mod tests {
                     static_top,
                     static_grow,
                     column_begin,
-                    padding_1,
+                    boxes_begin,
                     padding_2,
                     mover_levels,
                     static_levels

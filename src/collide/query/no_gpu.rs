@@ -5,6 +5,7 @@
 /// There is no arena on a device.
 pub(crate) mod arena {
     use crate::collide::query::estimate::Estimate;
+    use crate::collide::query::kinds::Query;
     use crate::collide::scene::packed_body::PackedBody;
     use crate::collide::scene::pairs::Pairs;
     use crate::collide::scene::query_input::Scene;
@@ -28,7 +29,7 @@ pub(crate) mod arena {
             match *self {}
         }
 
-        pub(crate) fn estimate(&self, body_count: usize, pairs: &Pairs<'_>) -> Estimate {
+        pub(crate) fn estimate(&self, query: Query, body_count: usize, pairs: &Pairs<'_>) -> Estimate {
             match *self {}
         }
     }

@@ -1,44 +1,56 @@
 //! The kernels of sweeps on the GPU engine: see `query/gpu/sweeps.rs`.
 
-use crate::collide::broad_phase::kernels::{AABB, BOUNDS_CORE};
-use crate::collide::broad_phase::kernels::{BOUNDS_PARAMS, ROTATION, TYPES};
+use crate::collide::broad_phase::kernels::{
+    BOUNDS_CORE, BoxKernels, BoxSource, ROTATION, TYPES, bounds, morton_frame, morton_keys, morton_runs,
+    tree_leaves,
+};
 use crate::collide::narrow_phase::kernels::{
     DEPTH, DEPTH_EXHAUSTIVE, DEVICE_ROWS, EXHAUSTIVE, GJK_CORE, HIT_WRITE_MEASURED,
     HIT_WRITE_MEASURED_EXHAUSTIVE, HIT_WRITE_SOURCE, LISTED, MEASURED_CODES, MEASURED_ROWS, MEASURES_OUT,
     NARROW, PairSource, REFINE_LIST, SEARCH_MAIN, Stages, search, write,
 };
 use crate::gpu::kernel::Binding;
-use crate::gpu::kernel::{Kernel, Trust, only, parts, read, read_write, uniform};
-use crate::gpu::{DISPATCH_WGSL, ROUNDING_WGSL, TWICE_WGSL};
+use crate::gpu::kernel::{Kernel, Trust, parts, read, read_write, uniform};
+use crate::gpu::{DISPATCH_WGSL, TWICE_WGSL};
 
 const MOTION: &str = include_str!("../../../shaders/collide/scene/motion.wgsl");
 const PACKED_MOTION: &str = include_str!("../../../shaders/collide/scene/packed_motion.wgsl");
 const WAY: &str = include_str!("../../../shaders/collide/sweep/meeting.wgsl");
 
-pub(crate) static SWEEP_BOUNDS: Kernel = Kernel {
-    label: "hullfield.collide.sweep_bounds",
-    sources: only(&[
-        DISPATCH_WGSL,
+/// The boxes of the whole motions of bodies.
+const SWEPT: BoxSource = BoxSource {
+    sources: &[
         TYPES,
-        BOUNDS_PARAMS,
-        ROUNDING_WGSL,
-        AABB,
         BOUNDS_CORE,
         ROTATION,
         PACKED_MOTION,
         MOTION,
         include_str!("../../../shaders/collide/sweep/bounds.wgsl"),
-    ]),
-    workgroup_size: 64,
-    trust: Trust::Checked,
-    bindings: only(&[
-        uniform("params", "BoundsParams"),
+    ],
+    bindings: &[
         read("bodies", "array<PackedBody>"),
         read("hulls", "array<HullRecord>"),
         read("motions", "array<PackedMotion>"),
-        read_write("boxes", "array<Aabb>"),
-    ]),
+    ],
 };
+
+pub(crate) static OF_SWEPT: BoxKernels = BoxKernels {
+    bounds: &SWEEP_BOUNDS,
+    frame: &SWEEP_MORTON_FRAME,
+    keys: &SWEEP_MORTON_KEYS,
+    runs: &SWEEP_MORTON_RUNS,
+    leaves: &SWEEP_TREE_LEAVES,
+};
+
+/// The kernels of the broad phase that compute the boxes of motions.
+pub(crate) static BOX_KERNELS: &[&Kernel] =
+    &[&SWEEP_BOUNDS, &SWEEP_MORTON_FRAME, &SWEEP_MORTON_KEYS, &SWEEP_MORTON_RUNS, &SWEEP_TREE_LEAVES];
+
+static SWEEP_BOUNDS: Kernel = bounds("hullfield.collide.sweep_bounds", SWEPT);
+static SWEEP_MORTON_FRAME: Kernel = morton_frame("hullfield.collide.sweep_morton_frame", SWEPT);
+static SWEEP_MORTON_KEYS: Kernel = morton_keys("hullfield.collide.sweep_morton_keys", SWEPT);
+static SWEEP_MORTON_RUNS: Kernel = morton_runs("hullfield.collide.sweep_morton_runs", SWEPT);
+static SWEEP_TREE_LEAVES: Kernel = tree_leaves("hullfield.collide.sweep_tree_leaves", SWEPT);
 
 /// A kernel that cuts the path of each pair down to where its bounding spheres meet.
 const fn cut(label: &'static str, pairs: PairSource) -> Kernel {
@@ -141,6 +153,10 @@ pub(crate) const VERDICT_WITHIN: u32 = 4;
 #[cfg(any(feature = "inspect", test))]
 pub(crate) static KERNELS: &[&Kernel] = &[
     &SWEEP_BOUNDS,
+    &SWEEP_MORTON_FRAME,
+    &SWEEP_MORTON_KEYS,
+    &SWEEP_MORTON_RUNS,
+    &SWEEP_TREE_LEAVES,
     &SWEEP_CUT,
     &SWEEP_CUT_EXHAUSTIVE,
     &SWEEP,

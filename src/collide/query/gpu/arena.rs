@@ -6,13 +6,10 @@ use std::sync::{
 };
 
 use crate::collide::hull::record::HullRecord;
-use crate::collide::narrow_phase::kernels::{RUN, Stages, VERDICTS};
-use crate::collide::query::estimate::Estimate;
+use crate::collide::narrow_phase::kernels::{Stages, VERDICTS};
 use crate::collide::query::gpu::hulls::Hulls;
 use crate::collide::query::gpu::statics::GpuStatics;
 use crate::collide::scene::packed_body::PackedBody;
-use crate::collide::scene::packed_motion::PackedMotion;
-use crate::collide::scene::pairs::Pairs;
 use crate::collide::scene::query_input::Scene;
 use crate::error::{Error, Result};
 use crate::gpu::buffer::Buffer;
@@ -23,18 +20,16 @@ use crate::gpu::readback::{Read, Results};
 pub(crate) const SEGMENT_COUNT: u32 = 8;
 /// Most pairs of one window.
 const WINDOW_LIMIT: u64 = 1 << 22;
-/// Bytes of the tree for each body: nodes (32 and a third), keys and values twice (16), counts (4), and a little more.
-const TREE_BYTES: u64 = 68;
-/// Bytes for each body, its motion and staging included.
+/// Bytes of the tree for each body: leaf (32), nodes (32 / 3), counts (4), digits of the sort (1), and a little more.
+const TREE_BYTES: u64 = 48;
+/// Most bytes for each body, a box for heavy rows, its motion and staging included.
 const STAGED_BODY_BYTES: u64 = 80 + 80 + 32 + 32 + 32 + TREE_BYTES;
 /// A memory limit must allow the bytes of a pair this many times: for two windows, because the next is on the device while the host takes
 /// the rows of one, and for growth.
 const STAGED_TIMES: u64 = 3;
 /// Uniforms, staging of small uploads, and what scans need.
 const SMALL_BYTES: u64 = 2 << 20;
-/// Estimated steps for the box or the sphere of a body (see `Context::pieces`).
-pub(crate) const BODY_STEPS: u64 = 20;
-/// Estimated steps for cutting down the path of a pair.
+/// Estimated steps for cutting down the path of a pair (see `Context::pieces`).
 pub(crate) const MOTION_STEPS: u64 = 20;
 /// Estimated calls of each hull's support mapping for a pair.
 const SUPPORT_CALLS: u64 = 10;
@@ -155,37 +150,6 @@ impl GpuArena {
 
     pub(crate) fn refine_capacity(&self, window_len: usize) -> usize {
         headroom(self.high_water.refined.load(Relaxed)).max(1024).min(window_len)
-    }
-
-    /// The device memory that a query takes.
-    pub(crate) fn estimate(&self, body_count: usize, pairs: &Pairs<'_>) -> Estimate {
-        let window = match pairs {
-            Pairs::BroadPhase => self.candidate_capacity(body_count),
-            Pairs::Exhaustive => self
-                .window_limit(body_count, &VERDICTS)
-                .min(pair_total(body_count).try_into().unwrap_or(usize::MAX)),
-            Pairs::Given(pairs) => pairs.len().min(self.window_limit(body_count, &VERDICTS)),
-        };
-        let bodies = body_count as u64;
-        let hits = self.hit_capacity(window) as u64;
-        let window = window as u64;
-        let runs = window.div_ceil(RUN as u64);
-        // Where the bodies do not fit in one binding, two blocks are on the device at a time. A sweep's motions are included.
-        let bodies = if self.fits(body_count) { bodies } else { bodies.min(2 * self.block_len() as u64) };
-        let motion = size_of::<PackedMotion>() as u64;
-        let body = size_of::<PackedBody>() as u64 + motion;
-        let (body_bytes, candidate_bytes, staging_bytes) = match pairs {
-            Pairs::BroadPhase => (
-                (body + 32 + TREE_BYTES) * bodies,
-                16 * window + 12 * hits + 4 * runs,
-                body * bodies + 12 * hits,
-            ),
-            Pairs::Exhaustive => {
-                ((body + 16) * bodies, 8 * window + 12 * hits + 4 * runs, body * bodies + 12 * hits)
-            }
-            Pairs::Given(_) => (body * bodies, 28 * window, body * bodies + 24 * window),
-        };
-        Estimate { hull_bytes: self.hull_bytes(), body_bytes, candidate_bytes, staging_bytes }
     }
 
     /// Whether the device can run a query. On a software rasteriser the loops may end too early ([`SOFTWARE_ITERATIONS`]). Then the CPU

@@ -1,7 +1,7 @@
 //! The broad phase on the device: world boxes, and the pairs of those that overlap.
 //!
 //! Few bodies are tested all against all, in tiles. More bodies use an implicit tree over their Morton order: keys, radix sort,
-//! boxes gathered and merged four to a node. Then one thread for each row walks the tree to count its partners. A scan of the counts
+//! leaves, boxes merged four to a node (`tree`). Then one thread for each row walks the tree to count its partners. A scan of the counts
 //! gives each row its place, and the threads walk again to write and sort the pairs. Rows that are too long for one thread (a floor,
 //! a half-space, everything at one place) go on a list of heavy rows, for which groups of threads test all columns. The list's
 //! capacity is its high-water mark. Where it overflows, the count runs again with more capacity. The order of results never depends
@@ -9,24 +9,21 @@
 
 use std::{ops::Range, sync::atomic::Ordering::Relaxed};
 
-use bytemuck::{Pod, Zeroable};
+use bytemuck::Zeroable;
 
 use std::sync::Arc;
 
 use crate::collide::broad_phase::cpu::check_total;
-use crate::collide::broad_phase::kernels::BoundsParams;
 use crate::collide::broad_phase::kernels::{
-    BOUNDS, BUILD_LEVELS, BuildParams, GRID_WORDS, HEAVY_COUNT, HEAVY_SUM, HEAVY_WRITE, KEY_BITS, Levels,
-    MORTON_FRAME, MORTON_KEYS, MORTON_RUNS, MortonParams, ROW_LIMIT, TILED_COUNT, TILED_WRITE, TREE_BUILD,
-    TREE_COUNT, TREE_WRITE, TileParams, TreeParams, WIDTH,
+    HEAVY_COUNT, HEAVY_SUM, HEAVY_WRITE, ROW_LIMIT, TILED_COUNT, TILED_WRITE, TREE_COUNT, TREE_WRITE,
+    TileParams, TreeParams,
 };
 use crate::collide::bvh::aabb::Aabb;
-use crate::collide::hull::record::HullRecord;
-use crate::collide::query::gpu::arena::{BODY_STEPS, GpuArena, SEGMENT_COUNT, headroom, total_of};
-use crate::collide::query::gpu::statics::GpuStatics;
+use crate::collide::query::gpu::arena::{GpuArena, SEGMENT_COUNT, headroom, total_of};
+use crate::collide::query::gpu::statics::{GpuStatics, StaticBoxes};
+use crate::collide::query::gpu::tree::{Boxes, MotionBuffer, TreeBuffers, levels_of};
 use crate::collide::scene::packed_body::PackedBody;
 use crate::collide::scene::packed_motion::PackedMotion;
-use crate::collide::sweep::kernels::SWEEP_BOUNDS;
 use crate::error::Result;
 use crate::gpu::buffer::Buffer;
 use crate::gpu::frame::Frame;
@@ -34,14 +31,9 @@ use crate::gpu::kernel::Kernel;
 use crate::gpu::pool::BoundRange;
 use crate::gpu::readback::{Read, Results};
 use crate::gpu::scan;
-use crate::gpu::sort::{self, Keyed, RUN_LEN};
 
 /// Up to so many bodies all pairs are tested, in tiles.
-const TILE_LIMIT: usize = 2048;
-/// Most nodes of the topmost level.
-const TOP_LIMIT: usize = 16;
-/// Estimated steps for a body's key and its place in a sorted run.
-const RUN_STEPS: u64 = 100;
+pub(crate) const TILE_LIMIT: usize = 2048;
 /// Estimated nodes that a row's walk visits.
 const WALK_STEPS: u64 = 150;
 /// First capacity for heavy rows.
@@ -50,141 +42,6 @@ const FIRST_HEAVY: usize = 32;
 const SEGMENT_LEN: usize = 1 << 14;
 /// Most segments of all heavy rows together.
 const SEGMENT_LIMIT: usize = 1 << 20;
-
-/// Encodes a kernel that computes one value for each body in `range`: its box or its sphere.
-pub(crate) fn encode_per_body<T: Pod>(
-    frame: &mut Frame,
-    kernel: &'static Kernel,
-    hulls: &Buffer<HullRecord>,
-    bodies: &Buffer<PackedBody>,
-    made: &Buffer<T>,
-    range: Range<usize>,
-    grow: f32,
-) -> Result<()> {
-    let context = frame.context().clone();
-    for piece in context.pieces(range.len() as u64, BODY_STEPS, kernel.workgroup_size.into()) {
-        let params = frame.uniform(&BoundsParams {
-            body_count: range.start as u32 + piece.end as u32,
-            first: range.start as u32 + piece.start as u32,
-            grow,
-            ..BoundsParams::zeroed()
-        })?;
-        let bound = [params, bodies.bind(), hulls.bind(), made.bind()];
-        frame.dispatch(kernel, &bound, kernel.groups(piece.end - piece.start))?;
-    }
-    Ok(())
-}
-
-/// How the bodies move, and for how long.
-#[derive(Debug, Clone)]
-pub(crate) struct MotionBuffer {
-    /// One for each mover.
-    pub(crate) motions: Buffer<PackedMotion>,
-    /// Seconds.
-    pub(crate) duration: f32,
-}
-
-/// Encodes the swept boxes of the first `count` bodies.
-fn swept_boxes(
-    frame: &mut Frame,
-    hulls: &Buffer<HullRecord>,
-    bodies: &Buffer<PackedBody>,
-    moves: &MotionBuffer,
-    boxes: &Buffer<Aabb>,
-    count: usize,
-) -> Result<()> {
-    let context = frame.context().clone();
-    for piece in context.pieces(count as u64, BODY_STEPS, SWEEP_BOUNDS.workgroup_size.into()) {
-        let params = frame.uniform(&BoundsParams {
-            body_count: piece.end as u32,
-            first: piece.start as u32,
-            duration: moves.duration,
-            ..BoundsParams::zeroed()
-        })?;
-        let bound = [params, bodies.bind(), hulls.bind(), moves.motions.bind(), boxes.bind()];
-        frame.dispatch(&SWEEP_BOUNDS, &bound, SWEEP_BOUNDS.groups(piece.end - piece.start))?;
-    }
-    Ok(())
-}
-
-/// The levels of a tree over `count` boxes that begins at `begin`: where each lies, the topmost, and where the last ends.
-fn levels_of(begin: usize, count: usize) -> (Levels, usize, usize) {
-    let mut levels = [[0; 4]; 5];
-    let (mut begin, mut len, mut top) = (begin, count, 0);
-    loop {
-        levels[top / 4][top % 4] = begin as u32;
-        begin += len;
-        levels[(top + 1) / 4][(top + 1) % 4] = begin as u32;
-        if len <= TOP_LIMIT {
-            return (levels, top, begin);
-        }
-        len = len.div_ceil(WIDTH);
-        top += 1;
-    }
-}
-
-/// Encodes the tree over the first `count` of `boxes`, to the front of `nodes`.
-fn build_tree(frame: &mut Frame, boxes: &Buffer<Aabb>, count: usize, nodes: &Buffer<Aabb>) -> Result<()> {
-    let context = frame.context().clone();
-    let keyed = || {
-        Result::Ok(Keyed {
-            keys: Buffer::new(&context, "hullfield.collide.keys", count)?,
-            values: Buffer::new(&context, "hullfield.collide.values", count)?,
-        })
-    };
-    let (list, spare) = (keyed()?, keyed()?);
-    let params = |piece: Range<u64>| MortonParams {
-        count: count as u32,
-        begin: piece.start as u32,
-        end: piece.end as u32,
-        zero: 0,
-    };
-    let order = if sort::is_short(&context, count) {
-        for piece in context.pieces(count as u64, RUN_STEPS, RUN_LEN as u64) {
-            let groups = (piece.end - piece.start).div_ceil(RUN_LEN as u64);
-            let bound = [frame.uniform(&params(piece))?, boxes.bind(), list.keys.bind(), list.values.bind()];
-            frame.dispatch(&MORTON_RUNS, &bound, groups)?;
-        }
-        sort::merge_runs(frame, list, spare)?
-    } else {
-        // A smaller crowd later needs these kernels. Built now, they cost that frame no time.
-        frame.pipeline(&MORTON_RUNS)?;
-        frame.pipeline(&sort::SORT_MERGE)?;
-        let grid: Buffer<u32> = Buffer::new(&context, "hullfield.collide.grid", GRID_WORDS)?;
-        let bound = [frame.uniform(&params(0..0))?, boxes.bind(), grid.bind()];
-        frame.dispatch(&MORTON_FRAME, &bound, 1)?;
-        for piece in context.pieces(count as u64, BODY_STEPS, MORTON_KEYS.workgroup_size.into()) {
-            let groups = MORTON_KEYS.groups(piece.end - piece.start);
-            let params = frame.uniform(&params(piece))?;
-            let bound = [params, boxes.bind(), grid.bind(), list.keys.bind(), list.values.bind()];
-            frame.dispatch(&MORTON_KEYS, &bound, groups)?;
-        }
-        sort::sort(frame, list, spare, KEY_BITS)?
-    };
-    let order = order.values;
-    let (levels, top, _) = levels_of(0, count);
-    let level = |level: usize| levels[level / 4][level % 4];
-    for lowest in (0..top.max(1)).step_by(BUILD_LEVELS) {
-        let per_group = TREE_BUILD.workgroup_size * WIDTH as u32;
-        let group_count = u64::from((level(lowest + 1) - level(lowest)).div_ceil(per_group));
-        for piece in context.pieces(group_count, per_group.into(), 1) {
-            let mut here = [[0; 4]; 2];
-            for k in 0..8.min(20 - lowest) {
-                here[k / 4][k % 4] = level(lowest + k);
-            }
-            let params = frame.uniform(&BuildParams {
-                levels: here,
-                gathers: u32::from(lowest == 0),
-                first: piece.start as u32,
-                level_count: (top - lowest).min(BUILD_LEVELS) as u32,
-                zero: 0,
-            })?;
-            let bound = [params, boxes.bind(), order.bind(), nodes.bind()];
-            frame.dispatch(&TREE_BUILD, &bound, piece.end - piece.start)?;
-        }
-    }
-    Ok(())
-}
 
 impl GpuStatics {
     /// Uploads the bodies and, for a broad phase, builds their tree. Bodies of another block, which a part treats like statics, may have
@@ -198,31 +55,25 @@ impl GpuStatics {
         arena.check_bodies(packed.len())?;
         let context = &arena.context;
         let mut frame = Frame::new(context, "hullfield.collide.statics")?;
-        let (count, boxed) = (packed.len(), if has_tree { packed.len() } else { 0 });
-        let made = Self {
-            bodies: Buffer::new(context, "hullfield.collide.static_bodies", count)?,
-            boxes: Buffer::new(context, "hullfield.collide.static_boxes", boxed)?,
-            nodes: Buffer::new(context, "hullfield.collide.static_nodes", levels_of(0, boxed).2)?,
-        };
-        frame.upload(&made.bodies, 0, packed)?;
+        let count = packed.len();
+        let bodies = Buffer::new(context, "hullfield.collide.static_bodies", count)?;
+        frame.upload(&bodies, 0, packed)?;
+        let mut made = Self { bodies, boxed: None };
         if has_tree {
-            if let Some((motions, duration)) = motions {
-                let held = Buffer::new(context, "hullfield.collide.static_motions", motions.len())?;
-                frame.upload(&held, 0, motions)?;
-                let moves = MotionBuffer { motions: held, duration };
-                swept_boxes(&mut frame, &arena.hulls()?.records, &made.bodies, &moves, &made.boxes, count)?;
-            } else {
-                encode_per_body(
-                    &mut frame,
-                    &BOUNDS,
-                    &arena.hulls()?.records,
-                    &made.bodies,
-                    &made.boxes,
-                    0..count,
-                    0.0,
-                )?;
-            }
-            build_tree(&mut frame, &made.boxes, count, &made.nodes)?;
+            let moves = match motions {
+                Some((motions, duration)) => {
+                    let held = Buffer::new(context, "hullfield.collide.static_motions", motions.len())?;
+                    frame.upload(&held, 0, motions)?;
+                    Some(MotionBuffer { motions: held, duration })
+                }
+                None => None,
+            };
+            let source = Boxes::of(&arena.hulls()?.records, &made.bodies, moves.as_ref(), 0.0);
+            let boxes = Buffer::new(context, "hullfield.collide.static_boxes", count)?;
+            let labels = ["hullfield.collide.static_leaves", "hullfield.collide.static_nodes"];
+            let tree = TreeBuffers::new(context, labels, count, levels_of(0, count).2, count)?;
+            tree.build(&mut frame, &source, count, Some(&boxes))?;
+            made.boxed = Some(StaticBoxes { boxes, tree });
         }
         // The queue runs in order, so nothing needs to wait for this.
         frame.send()?;
@@ -275,10 +126,14 @@ pub(crate) struct BroadPhaseInput<'a> {
     pub(crate) pairs_own_rows: bool,
 }
 
-/// The broad phase of one query: boxes and scanned counts stay on the device for all windows.
+/// The broad phase of one query: what it searches and scanned counts stay on the device for all windows.
 #[derive(Debug, Clone)]
 pub(crate) struct GpuBroadPhase {
-    pub(crate) boxes: Buffer<Aabb>,
+    bodies: Buffer<PackedBody>,
+    source: Boxes,
+    static_boxes: Option<Buffer<Aabb>>,
+    /// World boxes by id, for tiles and for heavy rows; otherwise those of the statics, which the half-spaces among them need.
+    boxes: Option<Buffer<Aabb>>,
     /// Where the pairs of each row begin; with tiles, of each row and segment.
     offsets: Buffer<u32>,
     /// Number of candidate pairs, low and high word.
@@ -292,7 +147,7 @@ pub(crate) struct GpuBroadPhase {
 /// The tree, the half-spaces, and the heavy rows.
 #[derive(Debug, Clone)]
 struct DeviceTree {
-    nodes: Buffer<Aabb>,
+    buffers: TreeBuffers,
     planes: Buffer<u32>,
     /// The number of heavy rows, then their ids.
     heavy: Buffer<u32>,
@@ -325,42 +180,24 @@ impl GpuBroadPhase {
         arena: &GpuArena,
         broad_input: BroadPhaseInput<'_>,
     ) -> Result<Self> {
-        let context = arena.context.clone();
-        let (columns, static_count) =
-            (broad_input.bodies.len(), broad_input.statics.map_or(0, GpuStatics::len));
-        let count = columns - static_count;
-        let boxes = Buffer::new(&context, "hullfield.collide.boxes", columns)?;
-        match broad_input.moves {
-            Some(moves) => {
-                swept_boxes(frame, &arena.hulls()?.records, broad_input.bodies, moves, &boxes, count)?
-            }
-            None => encode_per_body(
-                frame,
-                &BOUNDS,
-                &arena.hulls()?.records,
-                broad_input.bodies,
-                &boxes,
-                0..count,
-                broad_input.grow,
-            )?,
-        }
-        if let Some(statics) = broad_input.statics {
-            frame.copy(&statics.boxes, 0..static_count, &boxes, count)?;
-        }
-        Self::over(frame, arena, boxes, broad_input)
+        let BroadPhaseInput { bodies, moves, grow, .. } = broad_input;
+        let source = Boxes::of(&arena.hulls()?.records, bodies, moves, grow);
+        Self::over(frame, arena, source, broad_input)
     }
 
     /// Encodes counts and their scan for these boxes.
     fn over(
         frame: &mut Frame,
         arena: &GpuArena,
-        boxes: Buffer<Aabb>,
+        source: Boxes,
         broad_input: BroadPhaseInput<'_>,
     ) -> Result<Self> {
         let context = arena.context.clone();
-        let (columns, static_count) = (boxes.len(), broad_input.statics.map_or(0, GpuStatics::len));
+        let statics = broad_input.statics.and_then(|statics| statics.boxed.as_ref());
+        let (columns, static_count) =
+            (broad_input.bodies.len(), broad_input.statics.map_or(0, GpuStatics::len));
         let count = columns - static_count;
-        let mut params = TreeParams {
+        let params = TreeParams {
             body_count: count as u32,
             static_count: static_count as u32,
             plane_count: broad_input.planes.map_or(0, <[u32]>::len) as u32,
@@ -369,37 +206,99 @@ impl GpuBroadPhase {
             ..TreeParams::zeroed()
         };
         let none = Buffer::new(&context, "hullfield.collide.none", 2)?;
-        let mut broad = Self { boxes, offsets: none.clone(), total: none, params, heavy_room: 0, tree: None };
+        let mut broad = Self {
+            bodies: broad_input.bodies.clone(),
+            source,
+            static_boxes: statics.map(|statics| statics.boxes.clone()),
+            boxes: None,
+            offsets: none.clone(),
+            total: none.clone(),
+            params,
+            heavy_room: 0,
+            tree: None,
+        };
         // Tiles find half-spaces by themselves.
-        if let Some(list) = broad_input.planes.filter(|_| columns > TILE_LIMIT) {
-            // A smaller crowd later needs the tiled kernels. Built now, they cost that frame no time.
-            frame.pipeline(&TILED_COUNT)?;
-            frame.pipeline(&TILED_WRITE)?;
-            let (mover_levels, mover_top, end) = levels_of(0, count);
-            let (static_levels, static_top, end) = levels_of(end, static_count);
-            (params.mover_levels, params.static_levels) = (mover_levels, static_levels);
-            (params.mover_top, params.static_top) = (mover_top as u32, static_top as u32);
-            let nodes = Buffer::new(&context, "hullfield.collide.nodes", end)?;
-            build_tree(frame, &broad.boxes, count, &nodes)?;
-            if let Some(statics) = broad_input.statics {
-                let begin = static_levels[0][0] as usize;
-                frame.copy(&statics.nodes, 0..statics.nodes.len(), &nodes, begin)?;
-            }
-            let planes = Buffer::new(&context, "hullfield.collide.planes", list.len())?;
-            frame.upload(&planes, 0, list)?;
-            let none = broad.total.clone();
-            broad.params = params;
-            broad.tree = Some(DeviceTree { nodes, planes, heavy: none.clone(), sums: none });
-        }
+        let Some(list) = broad_input.planes.filter(|_| columns > TILE_LIMIT) else {
+            broad.list_boxes(frame)?;
+            broad.recount(frame, arena, 0)?;
+            return Ok(broad);
+        };
+        // A smaller crowd later needs the tiled kernels. Built now, they cost that frame no time.
+        frame.pipeline(broad.source.kernels.bounds)?;
+        frame.pipeline(&TILED_COUNT)?;
+        frame.pipeline(&TILED_WRITE)?;
         // A row is heavy where it is a half-space, where it has many pairs, or (rarely) where its walk is long. Few crowds have any,
-        // and their kernels are three dispatches: they run where a half-space or an earlier query needs them, or where the frame
-        // can't run again.
-        let planes = broad_input.planes.map_or(0, <[u32]>::len);
-        if planes > 0 || broad_input.room.is_some() {
-            broad.heavy_room = FIRST_HEAVY + planes + broad_input.room.unwrap_or(0) / ROW_LIMIT;
+        // and their kernels are three dispatches and a list of all boxes: they run where a half-space or an earlier query needs them,
+        // or where the frame can't run again.
+        let moving_planes = list.iter().filter(|&&id| (id as usize) < count).count();
+        if moving_planes > 0 || broad_input.room.is_some() {
+            broad.heavy_room = FIRST_HEAVY + moving_planes + broad_input.room.unwrap_or(0) / ROW_LIMIT;
         }
+        if broad.heavy_capacity(arena) > 0 {
+            broad.boxes = Some(Buffer::new(&context, "hullfield.collide.boxes", columns)?);
+        }
+        let (mover_levels, mover_top, end) = levels_of(0, count);
+        let (static_levels, static_top, end) = levels_of(end, static_count);
+        broad.params = TreeParams {
+            mover_levels,
+            static_levels,
+            mover_top: mover_top as u32,
+            static_top: static_top as u32,
+            ..params
+        };
+        let labels = ["hullfield.collide.leaves", "hullfield.collide.nodes"];
+        let buffers = TreeBuffers::new(&context, labels, columns, end, count)?;
+        buffers.build(frame, &broad.source, count, broad.boxes.as_ref())?;
+        if let Some(StaticBoxes { boxes, tree }) = statics {
+            let begin = static_levels[0][0] as usize;
+            frame.copy(&tree.leaves, 0..static_count, &buffers.leaves, count)?;
+            frame.copy(&tree.nodes, 0..end - begin, &buffers.nodes, begin)?;
+            match &broad.boxes {
+                Some(listed) => frame.copy(boxes, 0..static_count, listed, count)?,
+                None => {
+                    broad.boxes = Some(boxes.clone());
+                    broad.params.boxes_begin = count as u32;
+                }
+            }
+        }
+        let planes = Buffer::new(&context, "hullfield.collide.planes", list.len())?;
+        frame.upload(&planes, 0, list)?;
+        broad.tree = Some(DeviceTree { buffers, planes, heavy: none.clone(), sums: none });
         broad.recount(frame, arena, 0)?;
         Ok(broad)
+    }
+
+    /// Encodes the list of all boxes.
+    fn list_boxes(&mut self, frame: &mut Frame) -> Result<()> {
+        let (columns, count) = (self.column_count(), self.params.body_count as usize);
+        let boxes = Buffer::new(frame.context(), "hullfield.collide.boxes", columns)?;
+        self.source.encode(frame, count, &boxes)?;
+        if let Some(static_boxes) = &self.static_boxes {
+            frame.copy(static_boxes, 0..columns - count, &boxes, count)?;
+        }
+        self.boxes = Some(boxes);
+        self.params.boxes_begin = 0;
+        Ok(())
+    }
+
+    /// Number of bodies that rows are paired with, movers and statics.
+    pub(crate) fn column_count(&self) -> usize {
+        self.bodies.len()
+    }
+
+    /// Number of heavy rows that there is room for.
+    fn heavy_capacity(&self, arena: &GpuArena) -> usize {
+        let mark = headroom(arena.high_water.heavy.load(Relaxed));
+        mark.max(self.heavy_room).min(self.params.body_count as usize)
+    }
+
+    /// The list of boxes. Where there is none, no kernel reads it; another list takes its place, as a binding can't be empty.
+    fn listed_boxes(&self) -> BoundRange {
+        match (&self.boxes, &self.tree) {
+            (Some(boxes), _) => boxes.bind(),
+            (None, Some(tree)) => tree.buffers.leaves.bind(),
+            (None, None) => self.total.bind(),
+        }
     }
 
     /// Encodes the count and its scan, with capacity for so many heavy rows, or for the high-water mark.
@@ -407,6 +306,11 @@ impl GpuBroadPhase {
         let context = &arena.context;
         arena.high_water.heavy.fetch_max(heavy, Relaxed);
         let count = self.params.body_count as usize;
+        let capacity = self.heavy_capacity(arena);
+        if self.tree.is_some() && capacity > 0 && (self.boxes.is_none() || self.params.boxes_begin > 0) {
+            self.list_boxes(frame)?;
+        }
+        let columns = self.column_count();
         let Some(tree) = &mut self.tree else {
             // One more than there are rows and segments: where the last one ends.
             let len = count * SEGMENT_COUNT as usize + 1;
@@ -416,13 +320,12 @@ impl GpuBroadPhase {
                 frame.clear(&self.offsets);
             }
             self.tiles(frame, &TILED_COUNT, 0..0, |params, broad| {
-                vec![params, broad.boxes.bind(), broad.offsets.bind()]
+                vec![params, broad.listed_boxes(), broad.offsets.bind()]
             })?;
             self.total = scan(frame, &self.offsets)?;
             return Ok(());
         };
-        let capacity = headroom(arena.high_water.heavy.load(Relaxed)).max(self.heavy_room).min(count);
-        let segments = self.boxes.len().div_ceil(SEGMENT_LEN).min(SEGMENT_LIMIT / capacity.max(1)).max(1);
+        let segments = columns.div_ceil(SEGMENT_LEN).min(SEGMENT_LIMIT / capacity.max(1)).max(1);
         self.params.heavy_capacity = capacity as u32;
         self.params.segment_count = segments as u32;
         // One more than there are rows: where the last one ends.
@@ -433,11 +336,13 @@ impl GpuBroadPhase {
         frame.upload(&tree.heavy, 0, &[0])?;
         let tree = tree.clone();
         self.pieces(frame, &TREE_COUNT, count, WALK_STEPS, 1, 0..0, |params, broad| {
-            let DeviceTree { nodes, planes, heavy, .. } = &tree;
-            vec![params, broad.boxes.bind(), nodes.bind(), planes.bind(), broad.offsets.bind(), heavy.bind()]
+            let DeviceTree { buffers: TreeBuffers { leaves, nodes }, planes, heavy, .. } = &tree;
+            let (boxes, offsets) = (broad.listed_boxes(), broad.offsets.bind());
+            let (bodies, leaves, nodes) = (broad.bodies.bind(), leaves.bind(), nodes.bind());
+            vec![params, bodies, leaves, nodes, planes.bind(), boxes, offsets, heavy.bind()]
         })?;
         self.heavy_pieces(frame, &HEAVY_COUNT, 0..0, |params, broad| {
-            vec![params, broad.boxes.bind(), tree.heavy.bind(), tree.sums.bind()]
+            vec![params, broad.listed_boxes(), tree.heavy.bind(), tree.sums.bind()]
         })?;
         self.pieces(frame, &HEAVY_SUM, capacity, segments as u64, 1, 0..0, |params, broad| {
             vec![params, tree.heavy.bind(), tree.sums.bind(), broad.offsets.bind()]
@@ -472,7 +377,7 @@ impl GpuBroadPhase {
             None => 0,
         };
         if heavy > self.params.heavy_capacity as usize {
-            return Ok(Counted::HeavyOverflow { heavy, tests: heavy as u64 * self.boxes.len() as u64 });
+            return Ok(Counted::HeavyOverflow { heavy, tests: heavy as u64 * self.column_count() as u64 });
         }
         arena.high_water.heavy.fetch_max(heavy, Relaxed);
         let total = total_of(results, read)?;
@@ -497,17 +402,19 @@ impl GpuBroadPhase {
     ) -> Result<()> {
         let Some(tree) = &self.tree else {
             return self.tiles(frame, &TILED_WRITE, window, |params, broad| {
-                vec![params, broad.boxes.bind(), broad.offsets.bind(), pairs.bind(), refine.bind()]
+                vec![params, broad.listed_boxes(), broad.offsets.bind(), pairs.bind(), refine.bind()]
             });
         };
         let count = self.params.body_count as usize;
         self.pieces(frame, &TREE_WRITE, count, WALK_STEPS, 1, window.clone(), |params, broad| {
-            let (nodes, planes) = (tree.nodes.bind(), tree.planes.bind());
-            vec![params, broad.boxes.bind(), nodes, planes, broad.offsets.bind(), pairs.bind(), refine.bind()]
+            let TreeBuffers { leaves, nodes } = &tree.buffers;
+            let (bodies, leaves, nodes) = (broad.bodies.bind(), leaves.bind(), nodes.bind());
+            let (planes, boxes, offsets) = (tree.planes.bind(), broad.listed_boxes(), broad.offsets.bind());
+            vec![params, bodies, leaves, nodes, planes, boxes, offsets, pairs.bind(), refine.bind()]
         })?;
         self.heavy_pieces(frame, &HEAVY_WRITE, window, |params, broad| {
             let (heavy, sums) = (tree.heavy.bind(), tree.sums.bind());
-            vec![params, broad.boxes.bind(), heavy, sums, broad.offsets.bind(), pairs.bind()]
+            vec![params, broad.listed_boxes(), heavy, sums, broad.offsets.bind(), pairs.bind()]
         })
     }
 
@@ -519,7 +426,7 @@ impl GpuBroadPhase {
         window: Range<u32>,
         bind: impl Fn(BoundRange, &Self) -> Vec<BoundRange>,
     ) -> Result<()> {
-        let (capacity, columns) = (self.params.heavy_capacity as usize, self.boxes.len() as u64);
+        let (capacity, columns) = (self.params.heavy_capacity as usize, self.column_count() as u64);
         let groups = u64::from(self.params.segment_count * kernel.workgroup_size);
         self.pieces(frame, kernel, capacity, columns, groups, window, bind)
     }
@@ -560,7 +467,7 @@ impl GpuBroadPhase {
         window: Range<u32>,
         bind: impl Fn(BoundRange, &Self) -> Vec<BoundRange>,
     ) -> Result<()> {
-        let (count, columns) = (u64::from(self.params.body_count), self.boxes.len() as u64);
+        let (count, columns) = (u64::from(self.params.body_count), self.column_count() as u64);
         let context = frame.context().clone();
         for piece in context.pieces(count, columns, kernel.workgroup_size.into()) {
             let params = frame.uniform(&TileParams {
@@ -604,13 +511,13 @@ pub(crate) fn upload_bodies(
 mod tests {
     use super::*;
     use crate::collide::broad_phase::cpu;
+    use crate::collide::broad_phase::kernels;
+    use crate::collide::broad_phase::kernels::{BoxKernels, BoxSource};
     use crate::collide::query::gpu::candidates::candidates_of;
-    use crate::collide::scene::bounds;
-    use crate::collide::scene::bounds::tests::Random;
     use crate::collide::scene::query_input::Scene;
     use crate::engine::Engine;
     use crate::gpu::context::Context;
-    use crate::gpu::submit::Next;
+    use crate::gpu::kernel::read;
     use crate::testing;
     use std::sync::Arc;
 
@@ -620,57 +527,35 @@ mod tests {
         Some((engine, context))
     }
 
-    fn on_device<T: Pod>(context: &Context, label: &'static str, values: &[T]) -> Buffer<T> {
-        let buffer = Buffer::new(context, label, values.len()).unwrap();
-        let mut frame = Frame::new(context, "hullfield.test").unwrap();
-        frame.upload(&buffer, 0, values).unwrap();
-        frame.submit(|_| Ok(Next::Answer(()))).unwrap().wait().unwrap();
-        buffer
-    }
-
-    #[test]
-    fn boxes_are_those_of_the_cpu_bit_for_bit() {
-        let Some((_engine, context)) = engine() else { return };
-        let mut random = Random(11);
-        let mut hulls = bounds::tests::hulls(&mut random, 64);
-        hulls[7].half_space = 1;
-        hulls[8].half_space = 1;
-        let mut bodies = bounds::tests::bodies(&mut random, &hulls, 50_000);
-        bodies.extend([1e35, f32::MAX, 1e-38].map(|scale| PackedBody { scale: [scale; 3], ..bodies[0] }));
-        let device_hulls = on_device(&context, "hullfield.collide.hulls", &hulls);
-        let device_bodies = on_device(&context, "hullfield.collide.bodies", &bodies);
-        let boxes = Buffer::new(&context, "hullfield.collide.boxes", bodies.len()).unwrap();
-        for grow in [0.0, 0.125, 3e-5, 1e37] {
-            let mut frame = Frame::new(&context, "hullfield.test").unwrap();
-            let all = 0..bodies.len();
-            encode_per_body::<Aabb>(&mut frame, &BOUNDS, &device_hulls, &device_bodies, &boxes, all, grow)
-                .unwrap();
-            let read = frame.read(&boxes, 0..bodies.len()).unwrap();
-            let found: Vec<Aabb> = frame
-                .submit(move |results| Ok(Next::Answer(results.get(&read)?.into_owned())))
-                .unwrap()
-                .wait()
-                .unwrap();
-            for ((body, found), expected) in
-                bodies.iter().zip(&found).zip(bounds::aabbs(&bodies, &hulls, grow))
-            {
-                assert_eq!(
-                    bytemuck::bytes_of(found),
-                    bytemuck::bytes_of(&expected),
-                    "{body:?}: {found:?} {expected:?}"
-                );
-            }
-        }
-    }
+    /// Boxes in a list.
+    const GIVEN: BoxSource = BoxSource {
+        sources: &["fn box_at(index: u32) -> Aabb { return given[index]; }"],
+        bindings: &[read("given", "array<Aabb>")],
+    };
+    static OF_GIVEN: BoxKernels = BoxKernels {
+        bounds: &GIVEN_BOUNDS,
+        frame: &GIVEN_FRAME,
+        keys: &GIVEN_KEYS,
+        runs: &GIVEN_RUNS,
+        leaves: &GIVEN_LEAVES,
+    };
+    static GIVEN_BOUNDS: Kernel = kernels::bounds("hullfield.test.bounds", GIVEN);
+    static GIVEN_FRAME: Kernel = kernels::morton_frame("hullfield.test.morton_frame", GIVEN);
+    static GIVEN_KEYS: Kernel = kernels::morton_keys("hullfield.test.morton_keys", GIVEN);
+    static GIVEN_RUNS: Kernel = kernels::morton_runs("hullfield.test.morton_runs", GIVEN);
+    static GIVEN_LEAVES: Kernel = kernels::tree_leaves("hullfield.test.tree_leaves", GIVEN);
 
     /// The pairs of these boxes, found on the device.
     fn pairs_of(arena: &Arc<GpuArena>, boxes: &[Aabb]) -> Vec<[u32; 2]> {
         let planes: Vec<u32> =
             (0..).zip(boxes).filter(|(_, aabb)| aabb.is_plane()).map(|(id, _)| id).collect();
         let mut frame = Frame::new(&arena.context, "hullfield.test").unwrap();
-        let held = Buffer::new(&arena.context, "hullfield.collide.boxes", boxes.len()).unwrap();
+        let held = Buffer::new(&arena.context, "hullfield.test.boxes", boxes.len()).unwrap();
         frame.upload(&held, 0, boxes).unwrap();
-        let bodies = Buffer::new(&arena.context, "hullfield.collide.bodies", 0).unwrap();
+        let of = |aabb: &Aabb| PackedBody { group: aabb.group, mask: aabb.mask, ..PackedBody::zeroed() };
+        let packed: Vec<PackedBody> = boxes.iter().map(of).collect();
+        let bodies = Buffer::new(&arena.context, "hullfield.collide.bodies", boxes.len()).unwrap();
+        frame.upload(&bodies, 0, &packed).unwrap();
         let broad_input = BroadPhaseInput {
             bodies: &bodies,
             statics: None,
@@ -680,7 +565,8 @@ mod tests {
             room: None,
             pairs_own_rows: true,
         };
-        let broad = GpuBroadPhase::over(&mut frame, arena, held, broad_input).unwrap();
+        let source = Boxes { kernels: &OF_GIVEN, bound: vec![held.bind()], grow: 0.0, duration: 0.0 };
+        let broad = GpuBroadPhase::over(&mut frame, arena, source, broad_input).unwrap();
         candidates_of(arena, broad, frame).unwrap().wait().unwrap()
     }
 

@@ -111,7 +111,7 @@ impl CandidateQuery {
     /// Encodes the first window, sized by the high-water mark.
     fn encode_first(&self, frame: &mut Frame) -> Result<(CountReads, Read<[u32; 2]>)> {
         let total = self.broad.read(frame)?;
-        let capacity = self.arena.candidate_capacity(self.broad.boxes.len());
+        let capacity = self.arena.candidate_capacity(self.broad.column_count());
         Ok((total, self.encode_window(frame, capacity)?))
     }
 
@@ -190,7 +190,7 @@ impl CandidateQuery {
         if self.found.len() == end {
             return self.next_window();
         }
-        let limit = self.arena.window_limit(self.broad.boxes.len(), &VERDICTS);
+        let limit = self.arena.window_limit(self.broad.column_count(), &VERDICTS);
         let mut frame = Frame::new(&self.arena.context, LABEL)?;
         let window = self.encode_window(&mut frame, (end - self.found.len()).min(limit))?;
         Ok(Next::frame(frame, move |results| self.take(&results, &window)))

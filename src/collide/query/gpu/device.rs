@@ -10,22 +10,21 @@ use bytemuck::Zeroable;
 use crate::collide::broad_phase::kernels::ROW_LIMIT;
 use crate::collide::narrow_phase::kernels::{
     DEVICE_COUNTS, DeviceParams, MANIFOLD, ManifoldParams, NarrowParams, REFINE_GROUPS, RefineGroupsParams,
-    SPHERES, Stages,
+    Stages,
 };
 use crate::collide::query::device_rows::ManifoldRow;
 use crate::collide::query::encoded::{
     Capacity, DeviceBodies, DeviceMotions, DevicePairs, DevicePart, DeviceRows,
 };
 use crate::collide::query::gpu::arena::{FAR_PAIRS, GpuArena, pair_total};
-use crate::collide::query::gpu::broad::{
-    BroadPhaseInput, GpuBroadPhase, MotionBuffer, encode_per_body, upload_bodies,
-};
+use crate::collide::query::gpu::broad::{BroadPhaseInput, GpuBroadPhase, upload_bodies};
 use crate::collide::query::gpu::narrow::{
     HitCounts, PairBuffer, Window, encode_counts, encode_preparation, encode_rows, encode_stage,
     stage_bindings,
 };
 use crate::collide::query::gpu::parts::exhaustive_total;
 use crate::collide::query::gpu::statics::GpuStatics;
+use crate::collide::query::gpu::tree::{MotionBuffer, encode_spheres};
 use crate::collide::scene::packed_body::PackedBody;
 use crate::collide::scene::packed_motion::PackedMotion;
 use crate::error::{Error, Location, Result};
@@ -194,9 +193,7 @@ impl EncodedQuery<'_> {
                 (Source::Given(given(arena, "pairs of the caller", buffer, count, None)?), count.into())
             }
             DevicePairs::Exhaustive => {
-                let spheres = Buffer::new(context, "hullfield.collide.spheres", bodies.len())?;
-                let records = &arena.hulls()?.records;
-                encode_per_body(frame, &SPHERES, records, bodies, &spheres, 0..bodies.len(), 0.0)?;
+                let spheres = encode_spheres(frame, &arena.hulls()?.records, bodies)?;
                 (Source::Exhaustive(spheres), exhaustive_total(bodies.len()))
             }
             DevicePairs::BroadPhase => {

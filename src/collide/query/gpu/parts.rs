@@ -9,13 +9,11 @@ use std::{borrow::Cow, collections::VecDeque, ops::Range, sync::Arc};
 
 use bytemuck::Zeroable;
 
-use crate::collide::narrow_phase::kernels::SPHERES;
 use crate::collide::query::gpu::arena::{GpuArena, pair_total};
-use crate::collide::query::gpu::broad::{
-    BroadPhaseInput, GpuBroadPhase, MotionBuffer, encode_per_body, upload_bodies,
-};
+use crate::collide::query::gpu::broad::{BroadPhaseInput, GpuBroadPhase, upload_bodies};
 use crate::collide::query::gpu::hulls::HullBytes;
 use crate::collide::query::gpu::statics::GpuStatics;
+use crate::collide::query::gpu::tree::{MotionBuffer, encode_spheres};
 use crate::collide::scene::packed_body::PackedBody;
 use crate::collide::scene::packed_motion::PackedMotion;
 use crate::collide::scene::pairs::OwnedPairs;
@@ -300,10 +298,7 @@ impl LoadedPart {
                 self.broad = Some(GpuBroadPhase::encode(frame, arena, broad_input)?);
             }
             OwnedPairs::Exhaustive => {
-                let all = self.bodies.len();
-                let made = Buffer::new(&arena.context, "hullfield.collide.spheres", all)?;
-                encode_per_body(frame, &SPHERES, &arena.hulls()?.records, &self.bodies, &made, 0..all, 0.0)?;
-                self.spheres = Some(made);
+                self.spheres = Some(encode_spheres(frame, &arena.hulls()?.records, &self.bodies)?);
                 self.total = Some(match self.column_count {
                     0 => exhaustive_total(self.row_count),
                     columns => self.row_count as u64 * columns as u64,

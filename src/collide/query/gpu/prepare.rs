@@ -9,7 +9,7 @@ use crate::collide::narrow_phase::rows::Precision;
 use crate::collide::query::gpu::arena::GpuArena;
 use crate::collide::query::kinds::Query;
 use crate::collide::scene::pairs::Pairs;
-use crate::collide::sweep::kernels::{ENCODED_SWEEPS, SWEEP_BOUNDS, SWEEPS};
+use crate::collide::sweep::kernels::{BOX_KERNELS, ENCODED_SWEEPS, SWEEPS};
 use crate::error::Result;
 use crate::gpu::kernel::Kernel;
 use crate::gpu::prepare::prepare as prepare_kernels;
@@ -47,7 +47,7 @@ fn needed(query: Query, pairs: Pairs<'_>, stages: Option<&'static Stages>) -> Ve
         kernels.extend(scan::KERNELS);
         kernels.extend(sort::KERNELS);
         if matches!(query, Query::Sweeps | Query::EncodedSweeps) {
-            kernels.push(&SWEEP_BOUNDS);
+            kernels.extend(BOX_KERNELS);
         }
     }
     let Some(stages) = stages else { return kernels };
@@ -70,7 +70,7 @@ fn needed(query: Query, pairs: Pairs<'_>, stages: Option<&'static Stages>) -> Ve
 
 impl Query {
     /// The stages of its narrow phase, where it has one, and whether it measures.
-    fn stages(self) -> Option<(&'static Stages, bool)> {
+    pub(crate) fn stages(self) -> Option<(&'static Stages, bool)> {
         match self {
             Self::Candidates => None,
             Self::Intersections | Self::EncodedIntersections => Some((&VERDICTS, false)),
@@ -85,7 +85,8 @@ impl Query {
         }
     }
 
-    fn is_encoded(self) -> bool {
+    /// Whether the caller submits it.
+    pub(crate) fn is_encoded(self) -> bool {
         matches!(
             self,
             Self::EncodedIntersections
