@@ -29,19 +29,15 @@ const MARGIN: usize = EDGE;
 const TILE_ROWS: u32 = 0x1_fffe;
 /// The longest step times cost that tiles are relaxed with: longer ones come too close to what 32 bits hold.
 const MAX_STEP: u64 = 1 << 24;
-/// The width of a bucket, in steps along an axis of the mean cost: about eight tiles. Where costs differ, paths take the
-/// lower ones, so fewer steps cross as many tiles.
-const BUCKET_STEPS: u64 = 128;
-const WEIGHTED_BUCKET_STEPS: u64 = 32;
-/// The same for fields with targets, which should not be solved far beyond these.
-const TARGET_BUCKET_STEPS: u64 = 16;
+/// The width of a bucket, in steps along an axis of the mean cost: about one tile.
+const BUCKET_STEPS: u64 = 16;
 /// How often a row is relaxed by a single step along itself before it is relaxed from end to end.
 const SINGLE_STEPS: usize = 3;
 /// The number of tiles after which the search checks whether anybody still waits for it.
 const CHECK_INTERVAL: usize = 1 << 10;
 
-/// A row of a window, padded to whole vectors.
-type Line = [u32; 24];
+/// A row of a tile.
+type Row = [u32; EDGE];
 
 /// What keeps a diagonal move from being allowed.
 const NO_DIAGONALS: u8 = 0;
@@ -79,7 +75,7 @@ fn solve_by<const CORNERS: u8>(
     stop: &mut StopConditions,
     spare: Vec<u32>,
 ) -> Option<Vec<u32>> {
-    let mut tiles = Tiles::new(grid, costs, stop.has_targets, spare);
+    let mut tiles = Tiles::new(grid, costs, spare);
     goals.iter().for_each(|&goal| tiles.add_goal(goal as usize));
     tiles.run::<CORNERS>(stop);
     tiles.distances(stop.max_distance)
@@ -98,14 +94,43 @@ struct Tile {
     waits_in: u32,
 }
 
+/// An array of the cells of a window, three times: each row one column to the west, as it is, and one column to the east. So
+/// rows are loaded as they were stored, which a processor does much sooner than parts of two stored rows.
+#[repr(C, align(64))]
+struct Shifted {
+    /// The cells to the west of those of the tile.
+    west: [Row; WINDOW],
+    own: [Row; WINDOW],
+    /// The cells to the east of those of the tile.
+    east: [Row; WINDOW],
+}
+
+impl Shifted {
+    fn filled(value: u32) -> Self {
+        let rows = [[value; EDGE]; WINDOW];
+        Self { west: rows, own: rows, east: rows }
+    }
+
+    /// The cell in this row and column of the window. In the columns next to its own a row may be out of date.
+    #[inline(always)]
+    fn at(&self, [row, x]: [usize; 2]) -> u32 {
+        match x {
+            0 => self.west[row][0],
+            1..=EDGE => self.own[row][x - 1],
+            _ => self.east[row][EDGE - 1],
+        }
+    }
+}
+
 /// The window of the tile that is relaxed.
 struct Window {
-    distances: [Line; WINDOW],
+    /// Without diagonals the shifted rows are brought up to date only where they leave the tile.
+    distances: Shifted,
     /// `far` for obstacles, and 0 for other cells.
-    walls: [Line; WINDOW],
+    walls: Shifted,
     /// The length of a step along an axis into each cell, and of a diagonal step.
-    steps: [Line; WINDOW],
-    diagonals: [Line; WINDOW],
+    steps: Shifted,
+    diagonals: Shifted,
 }
 
 /// The distances, with margins around the grid, and the tiles.
@@ -129,7 +154,7 @@ struct Tiles<'a> {
 }
 
 impl<'a> Tiles<'a> {
-    fn new(grid: &'a Grid, costs: CostRange, has_targets: bool, spare: Vec<u32>) -> Self {
+    fn new(grid: &'a Grid, costs: CostRange, spare: Vec<u32>) -> Self {
         let (width, height) = (grid.width(), grid.size()[1] as usize);
         let tile_counts = [width.div_ceil(EDGE), height.div_ceil(EDGE)];
         let far = u32::MAX - costs.longest_step(grid) as u32;
@@ -154,11 +179,6 @@ impl<'a> Tiles<'a> {
             }
         }
         let unit = grid.connectivity().unit();
-        let bucket_steps = match (has_targets, costs.min == costs.max) {
-            (true, _) => TARGET_BUCKET_STEPS,
-            (false, true) => BUCKET_STEPS,
-            (false, false) => WEIGHTED_BUCKET_STEPS,
-        };
         let diagonal = grid.connectivity().step(4);
         Self {
             grid,
@@ -169,13 +189,13 @@ impl<'a> Tiles<'a> {
             tiles: vec![Tile::default(); tile_counts[0] * tile_counts[1]],
             tile_counts,
             heap: RadixHeap::new(),
-            shift: (bucket_steps * u64::from(unit) * costs.mean).ilog2(),
+            shift: (BUCKET_STEPS * u64::from(unit) * costs.mean).ilog2(),
             far,
             window: Window {
-                distances: [[far; 24]; WINDOW],
-                walls: [[0; 24]; WINDOW],
-                steps: [[unit; 24]; WINDOW],
-                diagonals: [[diagonal; 24]; WINDOW],
+                distances: Shifted::filled(far),
+                walls: Shifted::filled(0),
+                steps: Shifted::filled(unit),
+                diagonals: Shifted::filled(diagonal),
             },
         }
     }
@@ -267,8 +287,9 @@ impl<'a> Tiles<'a> {
         for (column, x) in columns.into_iter().zip([x - 1, x + 1]) {
             let Column { rows, least } = column;
             if rows != 0 {
-                let [from_above, from_below] = [rows << 1, rows >> 1].map(|rows| rows & TILE_ROWS);
-                self.wake([x, y], least, Tile { from_above, from_below, along: rows, waits_in: 0 });
+                let diagonal = if CORNERS == NO_DIAGONALS { 0 } else { rows };
+                let work = Tile { from_above: diagonal, from_below: diagonal, along: rows, waits_in: 0 };
+                self.wake([x, y], least, work);
             }
         }
     }
@@ -296,10 +317,8 @@ impl<'a> Tiles<'a> {
         let first_column = (x * EDGE).max(1) - 1;
         let column_count = (x * EDGE + WINDOW - 1).min(width) - first_column;
         let costs = &self.grid.costs()[first_row * width + first_column..];
-        let Window { steps, diagonals, .. } = &mut self.window;
-        let lines = first_line..first_line + row_count;
-        let lines = [&mut steps[lines.clone()], &mut diagonals[lines]];
-        scale_costs(costs, width, usize::from(x == 0), column_count, lengths, lines);
+        let rows = first_line..first_line + row_count;
+        scale_costs(costs, width, usize::from(x == 0), column_count, lengths, rows, &mut self.window);
     }
 
     /// The distances without the margins, or `None` if some come too close to what 32 bits hold.
@@ -348,8 +367,9 @@ fn relax_window<const CORNERS: u8>(
     cells: &mut [u32],
     pitch: usize,
 ) -> Option<Changes> {
-    for (line, cells) in window.distances.iter_mut().zip(cells.chunks(pitch)) {
-        line[..WINDOW].copy_from_slice(&cells[..WINDOW]);
+    for (row, cells) in cells.chunks(pitch).take(WINDOW).enumerate() {
+        let Some(cells) = cells.first_chunk::<WINDOW>() else { continue };
+        shifted_row(cells, row, &mut window.distances);
     }
     let changed = relax_rows::<CORNERS>(window, work);
     (changed != 0).then(|| store_rows::<CORNERS>(window, changed, cells, pitch))
@@ -365,11 +385,9 @@ fn relax_rows<const CORNERS: u8>(window: &mut Window, work: Tile) -> u32 {
         while (from_above | along) & TILE_ROWS != 0 {
             let row = ((from_above | along) & TILE_ROWS).trailing_zeros();
             let bit = 1 << row;
-            let mut has_changed =
-                from_above & bit != 0 && relax_from::<CORNERS>(window, row as usize, row as usize - 1);
-            if has_changed || along & bit != 0 {
-                has_changed |= relax_along(window, row as usize);
-            }
+            let (is_over, is_along) = (from_above & bit != 0, along & bit != 0);
+            let row_above = row as usize - 1;
+            let has_changed = relax_row::<CORNERS>(window, row as usize, row_above, is_over, is_along);
             from_above &= !bit;
             along &= !bit;
             let changed = u32::from(has_changed) << row;
@@ -381,8 +399,7 @@ fn relax_rows<const CORNERS: u8>(window: &mut Window, work: Tile) -> u32 {
         while from_below & TILE_ROWS != 0 {
             let row = 31 - (from_below & TILE_ROWS).leading_zeros();
             from_below &= !(1 << row);
-            if relax_from::<CORNERS>(window, row as usize, row as usize + 1) {
-                relax_along(window, row as usize);
+            if relax_row::<CORNERS>(window, row as usize, row as usize + 1, true, false) {
                 all_changed |= 1 << row;
                 from_above |= 1 << (row + 1);
                 from_below |= 1 << (row - 1);
@@ -394,92 +411,142 @@ fn relax_rows<const CORNERS: u8>(window: &mut Window, work: Tile) -> u32 {
     }
 }
 
-/// Relaxes a row over its neighbour `beside`. Returns whether it changed.
+/// Relaxes a row over its neighbour `beside`, if `is_over`, and along itself, if it changed or `is_along`. Returns whether it
+/// changed.
 #[inline(always)]
-fn relax_from<const CORNERS: u8>(window: &mut Window, row: usize, beside: usize) -> bool {
+fn relax_row<const CORNERS: u8>(
+    window: &mut Window,
+    row: usize,
+    beside: usize,
+    is_over: bool,
+    is_along: bool,
+) -> bool {
+    let before = window.distances.own[row];
+    let mut own = before;
+    if is_over {
+        let over = row_over::<CORNERS>(window, row, beside);
+        for x in 0..EDGE {
+            own[x] = over[x].min(before[x]);
+        }
+    }
+    let has_changed = differ(&own, &before);
+    if !has_changed && !is_along {
+        return false;
+    }
+    let ends = [window.distances.west[row][0], window.distances.east[row][EDGE - 1]];
+    let own = relax_along(own, ends, row, window);
+    if !has_changed && !differ(&own, &before) {
+        return false;
+    }
+    let distances = &mut window.distances;
+    distances.own[row] = own;
+    if CORNERS != NO_DIAGONALS {
+        [distances.west[row], distances.east[row]] = beside_of(&own, ends);
+    }
+    true
+}
+
+/// The lengths of the paths from the cells of a row over its neighbour `beside`; at least `far` where there is none.
+#[inline(always)]
+fn row_over<const CORNERS: u8>(window: &Window, row: usize, beside: usize) -> Row {
     let Window { distances, walls, steps, diagonals } = window;
-    let (near, own_walls, near_walls) = (distances[beside], &walls[row], &walls[beside]);
-    let (steps, diagonals, own) = (&steps[beside], &diagonals[beside], &mut distances[row]);
-    let mut difference = 0;
+    let (near, step) = (&distances.own[beside], &steps.own[beside]);
+    let (near_west, near_east) = (&distances.west[beside], &distances.east[beside]);
+    let (step_west, step_east) = (&diagonals.west[beside], &diagonals.east[beside]);
+    let (wall, wall_west, wall_east) = (&walls.own[row], &walls.west[row], &walls.east[row]);
+    let wall_between = &walls.own[beside];
+    let mut over = [0; EDGE];
     for x in 0..EDGE {
-        let mut least = near[x + 1] + steps[x + 1];
+        let mut least = near[x] + step[x];
         if CORNERS != NO_DIAGONALS {
             // A diagonal crosses two cells: one in the own row, one in the row beside.
-            let between = near_walls[x + 1];
-            let [left_wall, right_wall] = match CORNERS {
-                BOTH_FREE => [own_walls[x].max(between), own_walls[x + 2].max(between)],
-                ONE_FREE => [own_walls[x].min(between), own_walls[x + 2].min(between)],
+            let [between_west, between_east] = match CORNERS {
+                BOTH_FREE => [wall_west[x].max(wall_between[x]), wall_east[x].max(wall_between[x])],
+                ONE_FREE => [wall_west[x].min(wall_between[x]), wall_east[x].min(wall_between[x])],
                 _ => [0, 0],
             };
-            let left = near[x].max(left_wall) + diagonals[x];
-            let right = near[x + 2].max(right_wall) + diagonals[x + 2];
-            least = least.min(left).min(right);
+            let west = near_west[x].max(between_west) + step_west[x];
+            let east = near_east[x].max(between_east) + step_east[x];
+            least = least.min(west).min(east);
         }
-        let new = least.max(own_walls[x + 1]).min(own[x + 1]);
-        difference |= new ^ own[x + 1];
-        own[x + 1] = new;
+        over[x] = least.max(wall[x]);
+    }
+    over
+}
+
+/// Whether two rows differ.
+#[inline(always)]
+fn differ(one: &Row, other: &Row) -> bool {
+    let mut difference = 0;
+    for x in 0..EDGE {
+        difference |= one[x] ^ other[x];
     }
     difference != 0
 }
 
-/// Relaxes a row along itself. Returns whether it changed.
+/// The cells to the west of those of a row, and those to the east. `ends` are the cells beyond it.
 #[inline(always)]
-fn relax_along(window: &mut Window, row: usize) -> bool {
-    let (own, walls, steps) = (&mut window.distances[row], &window.walls[row], &window.steps[row]);
-    for step in 0..SINGLE_STEPS {
-        if !single_step(own, walls, steps) {
-            return step != 0;
+fn beside_of(own: &Row, ends: [u32; 2]) -> [Row; 2] {
+    let west = std::array::from_fn(|x| if x == 0 { ends[0] } else { own[x - 1] });
+    let east = std::array::from_fn(|x| if x + 1 == EDGE { ends[1] } else { own[x + 1] });
+    [west, east]
+}
+
+/// A row relaxed along itself. `ends` are the cells beyond it.
+#[inline(always)]
+fn relax_along(row: Row, ends: [u32; 2], number: usize, window: &Window) -> Row {
+    let walls = &window.walls.own[number];
+    let (west_steps, east_steps) = (&window.steps.west[number], &window.steps.east[number]);
+    let mut own = row;
+    for _ in 0..SINGLE_STEPS {
+        let [west, east] = beside_of(&own, ends);
+        let mut new = own;
+        for x in 0..EDGE {
+            let least = (west[x] + west_steps[x]).min(east[x] + east_steps[x]);
+            new[x] = least.max(walls[x]).min(own[x]);
         }
+        if !differ(&new, &own) {
+            return own;
+        }
+        own = new;
     }
     // From end to end in both directions at once. 64 bits hold a wall as a long step.
     let mut left_steps = [0; EDGE];
     let mut right_steps = [0; EDGE];
     for x in 0..EDGE {
-        let wall = u64::from(walls[x + 1]) << 8;
-        left_steps[x] = u64::from(steps[x]) + wall;
-        right_steps[x] = u64::from(steps[x + 2]) + wall;
+        let wall = u64::from(walls[x]) << 8;
+        left_steps[x] = u64::from(west_steps[x]) + wall;
+        right_steps[x] = u64::from(east_steps[x]) + wall;
     }
-    let [mut left, mut right] = [own[0], own[EDGE + 1]].map(u64::from);
+    let [mut left, mut right] = ends.map(u64::from);
     let mut from_left = [0; EDGE];
     let mut from_right = [0; EDGE];
     for x in 0..EDGE {
-        left = (left + left_steps[x]).min(own[x + 1].into());
+        left = (left + left_steps[x]).min(own[x].into());
         from_left[x] = left as u32;
         let x = EDGE - 1 - x;
-        right = (right + right_steps[x]).min(own[x + 1].into());
+        right = (right + right_steps[x]).min(own[x].into());
         from_right[x] = right as u32;
     }
-    for x in 0..EDGE {
-        own[x + 1] = from_left[x].min(from_right[x]);
-    }
-    true
-}
-
-/// Relaxes each cell of a row over those beside it, once. Returns whether one changed.
-#[inline(always)]
-fn single_step(own: &mut Line, walls: &Line, steps: &Line) -> bool {
-    let before = *own;
-    let mut difference = 0;
-    for x in 0..EDGE {
-        let [left, right] = [before[x] + steps[x], before[x + 2] + steps[x + 2]];
-        let new = left.min(right).max(walls[x + 1]).min(before[x + 1]);
-        difference |= new ^ before[x + 1];
-        own[x + 1] = new;
-    }
-    difference != 0
+    std::array::from_fn(|x| from_left[x].min(from_right[x]))
 }
 
 /// Writes the changed rows of a window to `cells`, and returns what changed at the border of the tile.
 #[inline(always)]
 fn store_rows<const CORNERS: u8>(window: &Window, changed: u32, cells: &mut [u32], pitch: usize) -> Changes {
+    // What each changed cell at the border gives to the cells of the neighbours, which are in the window too.
+    let least_to = |row: usize, x: usize, to_row: usize, to_x: usize| {
+        let to = entered::<CORNERS>(window, [row, x], [to_row, to_x]);
+        if to < window.distances.at([to_row, to_x]) { to } else { UNREACHABLE }
+    };
     let mut rows = [[UNREACHABLE; 3]; 2];
-    for (changes, row) in rows.iter_mut().zip([1, EDGE]) {
+    for (changes, (row, beside)) in rows.iter_mut().zip([(1, 0), (EDGE, EDGE + 1)]) {
         if changed >> row & 1 == 1 {
-            let (line, before) = (&window.distances[row], &cells[row * pitch..row * pitch + WINDOW]);
-            let change = |x: usize| if line[x] == before[x] { UNREACHABLE } else { line[x] };
-            let least = (1..WINDOW - 1).fold(UNREACHABLE, |least, x| least.min(change(x)));
-            let corner = |x: usize| if CORNERS == NO_DIAGONALS { UNREACHABLE } else { change(x) };
-            *changes = [corner(1), least, corner(EDGE)];
+            let improved = improved_from::<CORNERS>(window, beside, row);
+            let corner = |x: usize, to_x: usize| {
+                if CORNERS == NO_DIAGONALS { UNREACHABLE } else { least_to(row, x, beside, to_x) }
+            };
+            *changes = [corner(1, 0), improved, corner(EDGE, EDGE + 1)];
         }
     }
     let mut columns = [Column { rows: 0, least: UNREACHABLE }; 2];
@@ -487,24 +554,72 @@ fn store_rows<const CORNERS: u8>(window: &Window, changed: u32, cells: &mut [u32
     while rows_left != 0 {
         let row = rows_left.trailing_zeros() as usize;
         rows_left &= rows_left - 1;
-        let (line, before) =
-            (&window.distances[row][..WINDOW], &mut cells[row * pitch..row * pitch + WINDOW]);
-        for (column, x) in columns.iter_mut().zip([1, EDGE]) {
-            let has_changed = line[x] != before[x];
-            column.rows |= u32::from(has_changed) << row;
-            column.least = column.least.min(if has_changed { line[x] } else { UNREACHABLE });
+        let line = &window.distances.own[row];
+        let Some(before) = cells[row * pitch + 1..].first_chunk_mut::<EDGE>() else { continue };
+        for (column, (x, beside)) in columns.iter_mut().zip([(1, 0), (EDGE, EDGE + 1)]) {
+            if line[x - 1] == before[x - 1] {
+                continue;
+            }
+            let to_rows = if CORNERS == NO_DIAGONALS { row..row + 1 } else { row - 1..row + 2 };
+            for to_row in to_rows {
+                let to = least_to(row, x, to_row, beside);
+                column.rows |= u32::from(to != UNREACHABLE) << to_row;
+                column.least = column.least.min(to);
+            }
         }
-        before[1..=EDGE].copy_from_slice(&line[1..=EDGE]);
+        *before = *line;
     }
+    // The corners belong to other tiles.
+    columns.iter_mut().for_each(|column| column.rows &= TILE_ROWS);
     Changes { rows, columns }
+}
+
+/// The length of the path from a cell of the window over the cell `from` beside it; at least `far` if there is none.
+#[inline(always)]
+fn entered<const CORNERS: u8>(window: &Window, from: [usize; 2], to: [usize; 2]) -> u32 {
+    let Window { distances, walls, steps, diagonals } = window;
+    let via = if CORNERS == NO_DIAGONALS || from[0] == to[0] || from[1] == to[1] {
+        distances.at(from) + steps.at(from)
+    } else {
+        let between = [walls.at([from[0], to[1]]), walls.at([to[0], from[1]])];
+        let wall = match CORNERS {
+            BOTH_FREE => between[0].max(between[1]),
+            ONE_FREE => between[0].min(between[1]),
+            _ => 0,
+        };
+        distances.at(from).max(wall) + diagonals.at(from)
+    };
+    via.max(walls.at(to))
+}
+
+/// The least distance that a row would get over its neighbour `beside` where it is less than its own.
+#[inline(always)]
+fn improved_from<const CORNERS: u8>(window: &Window, row: usize, beside: usize) -> u32 {
+    let own = &window.distances.own[row];
+    let over = row_over::<CORNERS>(window, row, beside);
+    let mut least = UNREACHABLE;
+    for x in 0..EDGE {
+        least = least.min(if over[x] < own[x] { over[x] } else { UNREACHABLE });
+    }
+    least
+}
+
+/// Writes a row of cells and its shifted copies.
+#[inline(always)]
+fn shifted_row(cells: &[u32; WINDOW], row: usize, to: &mut Shifted) {
+    to.west[row].copy_from_slice(&cells[..EDGE]);
+    to.own[row].copy_from_slice(&cells[1..=EDGE]);
+    to.east[row].copy_from_slice(&cells[2..]);
 }
 
 /// Spreads the walls of a window, one bit per cell, to `far` for walls and 0 for others.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
-fn spread_walls(bits: &[u32; WINDOW], far: u32, walls: &mut [Line; WINDOW]) {
-    for (&bits, line) in bits.iter().zip(walls) {
-        for (x, wall) in line.iter_mut().enumerate() {
-            *wall = (bits >> x & 1).wrapping_neg() & far;
+fn spread_walls(bits: &[u32; WINDOW], far: u32, walls: &mut Shifted) {
+    for (row, &bits) in bits.iter().enumerate() {
+        for x in 0..EDGE {
+            walls.west[row][x] = (bits >> x & 1).wrapping_neg() & far;
+            walls.own[row][x] = (bits >> (x + 1) & 1).wrapping_neg() & far;
+            walls.east[row][x] = (bits >> (x + 2) & 1).wrapping_neg() & far;
         }
     }
 }
@@ -518,25 +633,37 @@ fn scale_costs(
     first: usize,
     count: usize,
     lengths: [u32; 2],
-    [steps, diagonals]: [&mut [Line]; 2],
+    rows: std::ops::Range<usize>,
+    window: &mut Window,
 ) {
-    for ((costs, steps), diagonals) in costs.chunks(width).zip(steps).zip(diagonals) {
-        if count == WINDOW {
+    let mut padded = [1; WINDOW];
+    for (costs, row) in costs.chunks(width).zip(rows) {
+        let costs = if count == WINDOW {
             let Some(costs) = costs.first_chunk::<WINDOW>() else { return };
-            for x in 0..WINDOW {
-                steps[x] = costs[x] * lengths[0];
-            }
-            // Without diagonals their lengths are 0.
-            if lengths[1] != 0 {
-                for x in 0..WINDOW {
-                    diagonals[x] = costs[x] * lengths[1];
-                }
-            }
+            costs
         } else {
-            for (x, &cost) in costs[..count].iter().enumerate() {
-                (steps[first + x], diagonals[first + x]) = (cost * lengths[0], cost * lengths[1]);
-            }
+            padded[first..first + count].copy_from_slice(&costs[..count]);
+            &padded
+        };
+        scaled_row(costs, lengths[0], row, &mut window.steps);
+        // Without diagonals their lengths are 0.
+        if lengths[1] != 0 {
+            scaled_row(costs, lengths[1], row, &mut window.diagonals);
         }
+    }
+}
+
+/// Writes a row of costs, times the length of a step, and its shifted copies.
+#[inline(always)]
+fn scaled_row(costs: &[u32; WINDOW], length: u32, row: usize, steps: &mut Shifted) {
+    for x in 0..EDGE {
+        steps.west[row][x] = costs[x] * length;
+    }
+    for x in 0..EDGE {
+        steps.own[row][x] = costs[x + 1] * length;
+    }
+    for x in 0..EDGE {
+        steps.east[row][x] = costs[x + 2] * length;
     }
 }
 
