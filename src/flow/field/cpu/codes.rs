@@ -6,7 +6,7 @@ use crate::flow::field::cpu::moves::CostRange;
 use crate::flow::field::cpu::rows;
 use crate::flow::field::solved::UNREACHABLE;
 use crate::flow::grid::cells::Grid;
-use crate::flow::grid::moves::NEXT_NONE;
+use crate::flow::grid::moves::{Corners, NEXT_NONE};
 
 /// What is counted while the codes of a field are written.
 #[derive(Debug, Clone, Copy, Default)]
@@ -19,12 +19,44 @@ pub(crate) struct CodeCounts {
     pub(crate) uncoded: usize,
 }
 
-/// The code of each cell's next cell. `masks` holds the moves that each cell allows, and the costs. Without masks all steps must be 1
-/// and orthogonal; then obstacles beside a reached cell get their escape code too. `spare` is written over and
-/// returned.
+/// What tells the moves that a cell allows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Moves<'a, M> {
+    /// All steps are 1 and orthogonal, in two dimensions: the distances.
+    Unit,
+    /// The distances too, in grids that [`moves_show_in_distances`] names. `is_whole`: every cell is reached from which a goal
+    /// can be.
+    Distances { is_whole: bool },
+    /// A mask for each cell, in any grid.
+    Masks(&'a [M], CostRange),
+}
+
+/// The least width for which the moves of cells may be read off their distances: those of the first and the last column are
+/// looked up one by one.
+const MIN_WIDTH: usize = 64;
+
+/// Whether distances tell the moves that cells allow, in a field that is whole or not: an obstacle has no distance, and in a
+/// whole field a free cell beside a reached one has one.
+pub(crate) fn moves_show_in_distances(grid: &Grid, costs: CostRange, is_whole: bool) -> bool {
+    let has_diagonals = grid.connectivity().neighbour_count() > 4;
+    grid.width() >= MIN_WIDTH && is_flat(grid, costs) && (is_whole || !has_diagonals)
+}
+
+/// Whether the codes come with those of obstacles beside a reached cell.
+pub(crate) fn has_first_escapes(grid: &Grid, costs: CostRange) -> bool {
+    is_flat(grid, costs) && grid.connectivity().neighbour_count() == 4
+}
+
+/// Whether rows are vectors of cells in two dimensions: they are wide enough, and 32 bits hold every step times its cost.
+fn is_flat(grid: &Grid, costs: CostRange) -> bool {
+    grid.width() > 2 && grid.connectivity().dimension() == 2 && costs.longest_step(grid) < 1 << 32
+}
+
+/// The code of each cell's next cell; in grids that [`has_first_escapes`] names and where all steps are 1, also those of
+/// obstacles beside a reached cell. `spare` is written over and returned.
 pub(crate) fn codes<M: MoveMask>(
     grid: &Grid,
-    masks: Option<(&[M], CostRange)>,
+    moves: Moves<'_, M>,
     distances: &[u32],
     spare: Vec<u8>,
 ) -> (Vec<u8>, CodeCounts) {
@@ -32,27 +64,38 @@ pub(crate) fn codes<M: MoveMask>(
     let width = grid.width();
     let chunk_rows = rows::rows_per_chunk(width);
     let height = grid.size()[1] as usize;
-    let is_flat = width > 2
-        && grid.connectivity().dimension() == 2
-        && masks.is_some_and(|(_, costs)| costs.longest_step(grid) < 1 << 32);
+    // Outside the grid.
+    let outside = vec![UNREACHABLE; width];
     let counts = rows::map_chunks(&mut codes, chunk_rows * width, |number, chunk| {
         let mut counts = CodeCounts::default();
         for (row, codes) in chunk.chunks_mut(width).enumerate() {
             let row = number * chunk_rows + row;
-            match masks {
-                None => {
+            let has_escapes = match moves {
+                Moves::Unit => {
                     unit_row::<true>(width, height, row, distances, codes);
-                    let blocked = &grid.blocked_words()[row * grid.row_words()..];
-                    for ((codes, distances), &blocked) in
-                        codes.chunks_mut(64).zip(row_of(distances, width, row).chunks(64)).zip(blocked)
-                    {
-                        // With a largest distance, free cells beyond it may be beside reached ones. They must have no
-                        // code.
-                        clear_unreached(codes, distances, !blocked);
-                    }
+                    true
                 }
-                Some((masks, _)) if is_flat => flat_row(grid, masks, row, distances, codes),
-                Some((masks, _)) => any_row(grid, masks, row, distances, codes),
+                Moves::Distances { is_whole } => {
+                    flat_row::<M>(grid, None, row, distances, &outside, codes);
+                    !is_whole
+                }
+                Moves::Masks(masks, costs) if is_flat(grid, costs) => {
+                    flat_row(grid, Some(masks), row, distances, &outside, codes);
+                    has_first_escapes(grid, costs)
+                }
+                Moves::Masks(masks, _) => {
+                    any_row(grid, masks, row, distances, codes);
+                    false
+                }
+            };
+            if has_escapes {
+                let blocked = &grid.blocked_words()[row * grid.row_words()..];
+                for ((codes, distances), &blocked) in
+                    codes.chunks_mut(64).zip(row_of(distances, width, row).chunks(64)).zip(blocked)
+                {
+                    // With a largest distance, free cells beyond it may be beside reached ones. They must have no code.
+                    clear_unreached(codes, distances, !blocked);
+                }
             }
             count(row_of(distances, width, row), codes, &mut counts);
         }
@@ -268,12 +311,13 @@ struct ThreeRows<'a> {
 }
 
 impl<'a> ThreeRows<'a> {
-    /// The rows of an array of a flat grid; empty if the array is. Outside the grid the row itself stands in.
-    fn new(items: &'a [u32], width: usize, height: usize, row: usize) -> Self {
+    /// The rows of an array of a flat grid; empty if the array is. `outside` is the row outside the grid.
+    fn new(items: &'a [u32], width: usize, height: usize, row: usize, outside: &'a [u32]) -> Self {
+        let outside = if items.is_empty() { items } else { outside };
         Self {
-            north: row_of(items, width, row.saturating_sub(1)),
+            north: if row > 0 { row_of(items, width, row - 1) } else { outside },
             own: row_of(items, width, row),
-            south: row_of(items, width, (row + 1).min(height - 1)),
+            south: if row + 1 < height { row_of(items, width, row + 1) } else { outside },
         }
     }
 
@@ -296,41 +340,97 @@ impl<'a> ThreeRows<'a> {
     }
 }
 
-/// The codes of a row of at least three cells in two dimensions; 32 bits must hold every step times its cost.
-fn flat_row<M: MoveMask>(grid: &Grid, masks: &[M], row: usize, distances: &[u32], codes: &mut [u8]) {
+/// What shows that a diagonal move is allowed.
+const NO_DIAGONALS: u8 = 0;
+const BOTH_REACHED: u8 = 1;
+const ONE_REACHED: u8 = 2;
+const ALWAYS: u8 = 3;
+const MASKS: u8 = 4;
+
+/// The codes of a row of a grid for which [`is_flat`] holds. `outside` is a row that is not reached.
+fn flat_row<M: MoveMask>(
+    grid: &Grid,
+    masks: Option<&[M]>,
+    row: usize,
+    distances: &[u32],
+    outside: &[u32],
+    codes: &mut [u8],
+) {
     let (width, height) = (grid.width(), grid.size()[1] as usize);
-    let rows = ThreeRows::new(distances, width, height, row);
-    let costs = ThreeRows::new(grid.costs(), width, height, row);
-    let steps = [grid.connectivity().step(0), grid.connectivity().step(4)];
-    let row_masks = &masks[row * width..(row + 1) * width];
-    let inner = 1..width - 1;
-    match (steps[1] != 0, costs.own.is_empty()) {
-        (false, true) => flat_inner_row::<M, 4, false>(&mut codes[inner], rows, costs, row_masks, steps),
-        (false, false) => flat_inner_row::<M, 4, true>(&mut codes[inner], rows, costs, row_masks, steps),
-        (true, true) => flat_inner_row::<M, 8, false>(&mut codes[inner], rows, costs, row_masks, steps),
-        (true, false) => flat_inner_row::<M, 8, true>(&mut codes[inner], rows, costs, row_masks, steps),
+    let rows = ThreeRows::new(distances, width, height, row, outside);
+    // A step to outside the grid leads nowhere, whatever it costs.
+    let costs = ThreeRows::new(grid.costs(), width, height, row, row_of(grid.costs(), width, row));
+    let connectivity = grid.connectivity();
+    let steps = [connectivity.step(0), connectivity.step(4)];
+    let row_masks = masks.map_or(&[][..], |masks| &masks[row * width..(row + 1) * width]);
+    let inner = &mut codes[1..width - 1];
+    let rule = match (connectivity.neighbour_count(), masks, connectivity.corners()) {
+        (4, ..) => NO_DIAGONALS,
+        (_, Some(_), _) => MASKS,
+        (_, None, Corners::BothFree) => BOTH_REACHED,
+        (_, None, Corners::OneFree) => ONE_REACHED,
+        (_, None, Corners::Any) => ALWAYS,
+    };
+    match (rule, costs.own.is_empty()) {
+        (NO_DIAGONALS, true) => {
+            flat_inner_row::<M, 4, NO_DIAGONALS, false>(inner, rows, costs, row_masks, steps)
+        }
+        (NO_DIAGONALS, false) => {
+            flat_inner_row::<M, 4, NO_DIAGONALS, true>(inner, rows, costs, row_masks, steps)
+        }
+        (BOTH_REACHED, true) => {
+            flat_inner_row::<M, 8, BOTH_REACHED, false>(inner, rows, costs, row_masks, steps)
+        }
+        (BOTH_REACHED, false) => {
+            flat_inner_row::<M, 8, BOTH_REACHED, true>(inner, rows, costs, row_masks, steps)
+        }
+        (ONE_REACHED, true) => {
+            flat_inner_row::<M, 8, ONE_REACHED, false>(inner, rows, costs, row_masks, steps)
+        }
+        (ONE_REACHED, false) => {
+            flat_inner_row::<M, 8, ONE_REACHED, true>(inner, rows, costs, row_masks, steps)
+        }
+        (ALWAYS, true) => flat_inner_row::<M, 8, ALWAYS, false>(inner, rows, costs, row_masks, steps),
+        (ALWAYS, false) => flat_inner_row::<M, 8, ALWAYS, true>(inner, rows, costs, row_masks, steps),
+        (_, true) => flat_inner_row::<M, 8, MASKS, false>(inner, rows, costs, row_masks, steps),
+        (_, false) => flat_inner_row::<M, 8, MASKS, true>(inner, rows, costs, row_masks, steps),
     }
     for x in [0, width - 1] {
-        let own = distances[row * width + x];
-        let mut mask: u32 = row_masks[x].into();
-        codes[x] = NEXT_NONE;
-        while mask != 0 && own != UNREACHABLE && codes[x] == NEXT_NONE {
-            let code = mask.trailing_zeros() as u8;
-            mask &= mask - 1;
-            let [dx, dy, _] = grid.connectivity().offsets()[usize::from(code)];
-            let target = (row * width + x).wrapping_add_signed(dy as isize * width as isize + dx as isize);
-            let cost = grid.costs().get(target).map_or(1, |&cost| cost);
-            if distances[target].saturating_add(grid.connectivity().step(code) * cost) == own {
-                codes[x] = code;
-            }
-        }
+        codes[x] = end_code(grid, row_masks.get(x).map(|&mask| mask.into()), row * width + x, distances);
     }
 }
 
+/// The code of a cell at an end of a row, where [`is_flat`] holds. `mask` are the moves that it allows, if they are known.
+fn end_code(grid: &Grid, mask: Option<u32>, index: usize, distances: &[u32]) -> u8 {
+    let (cell, connectivity) = (grid.cell(index), grid.connectivity());
+    let distance_at = |at: Cell| grid.index(at).map_or(UNREACHABLE, |index| distances[index]);
+    let own = distances[index];
+    let neighbours = connectivity.offsets().iter().map(|&[dx, dy, _]| Cell::from([cell.x + dx, cell.y + dy]));
+    let code = if own == UNREACHABLE {
+        // The way out of an obstacle.
+        let is_escape = connectivity.neighbour_count() == 4;
+        neighbours.map(distance_at).position(|distance| is_escape && distance != UNREACHABLE)
+    } else {
+        neighbours.enumerate().position(|(code, to)| {
+            let step = connectivity.step(code as u8);
+            let is_allowed = || match mask {
+                Some(mask) => mask >> code & 1 == 1,
+                None => grid.neighbour(cell, code as u8).is_some(),
+            };
+            let distance = distance_at(to);
+            distance < own
+                && distance.saturating_add(step.saturating_mul(grid.cost(to))) == own
+                && is_allowed()
+        })
+    };
+    code.map_or(NEXT_NONE, |code| code as u8)
+}
+
 /// The codes of all cells of a row except the first and the last, for grids of `MOVES` moves. A cell gets the first
-/// code whose step leads to its distance. `steps`: along an axis, and diagonal.
+/// code whose step leads to its distance. Without diagonals a cell that is not reached gets the code of its first reached
+/// neighbour. `steps`: along an axis, and diagonal. `masks` are used by the rule `MASKS` only.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
-fn flat_inner_row<M: MoveMask, const MOVES: usize, const COSTS: bool>(
+fn flat_inner_row<M: MoveMask, const MOVES: usize, const RULE: u8, const COSTS: bool>(
     codes: &mut [u8],
     rows: ThreeRows<'_>,
     costs: ThreeRows<'_>,
@@ -339,19 +439,30 @@ fn flat_inner_row<M: MoveMask, const MOVES: usize, const COSTS: bool>(
 ) {
     let count = codes.len();
     let (neighbours, costs) = (rows.neighbours(count), costs.neighbours(count));
-    let (own, masks) = (&rows.own[1..=count], &masks[1..=count]);
+    let own = &rows.own[1..=count];
+    let masks = if RULE == MASKS { &masks[1..=count] } else { masks };
     for x in 0..count {
-        let mask: u32 = masks[x].into();
+        let mask: u32 = if RULE == MASKS { masks[x].into() } else { 0 };
+        let is_reached = |code: usize| neighbours[code % 4][x] != UNREACHABLE;
+        let is_escape = (RULE == NO_DIAGONALS) & (own[x] == UNREACHABLE);
         let mut found = u32::from(NEXT_NONE);
         // The first code wins, so the moves are tried in reverse order.
         for code in (0..MOVES).rev() {
             let step = steps[code / 4] * if COSTS { costs[code][x] } else { 1 };
             // Over a neighbour that is not reached this is `UNREACHABLE`.
             let leads = neighbours[code][x].saturating_add(step) == own[x];
-            let is_open = mask >> code & 1 == 1;
+            let leads = leads & !is_escape | is_reached(code) & is_escape;
+            // A diagonal move crosses the two cells to its sides.
+            let is_open = match RULE {
+                MASKS => mask >> code & 1 == 1,
+                BOTH_REACHED if code >= 4 => is_reached(code) & is_reached(code + 1),
+                ONE_REACHED if code >= 4 => is_reached(code) | is_reached(code + 1),
+                _ => true,
+            };
             found = if leads & is_open { code as u32 } else { found };
         }
-        found = if own[x] == UNREACHABLE { u32::from(NEXT_NONE) } else { found };
+        let is_closed = RULE != NO_DIAGONALS && own[x] == UNREACHABLE;
+        found = if is_closed { u32::from(NEXT_NONE) } else { found };
         codes[x] = found as u8;
     }
 }

@@ -6,7 +6,7 @@ use crate::error::{Error, Location, Result};
 use crate::flow::field::cpu::buckets;
 use crate::flow::field::cpu::buckets::BucketRing;
 use crate::flow::field::cpu::codes;
-use crate::flow::field::cpu::codes::CodeCounts;
+use crate::flow::field::cpu::codes::{CodeCounts, Moves};
 use crate::flow::field::cpu::masks;
 use crate::flow::field::cpu::masks::MoveMask;
 use crate::flow::field::cpu::moves::CostRange;
@@ -106,7 +106,10 @@ fn solve_by_masks<M: MoveMask>(
         None
     };
     stop.awaited.check()?;
-    let masks = masks::masks::<M>(grid);
+    let is_whole = limits.max_distance.is_none() && limits.targets.is_empty();
+    let show_moves = codes::moves_show_in_distances(grid, costs, is_whole);
+    let masks = if relaxed.is_some() && show_moves { Vec::new() } else { masks::masks::<M>(grid) };
+    let moves = if masks.is_empty() { Moves::Distances { is_whole } } else { Moves::Masks(&masks, costs) };
     let (mut distances, is_cut) = match (relaxed, BucketRing::new(grid, costs)) {
         (Some(distances), _) => (distances, false),
         (None, Some(ring)) => buckets::solve(grid, &masks, goals, ring, stop),
@@ -124,8 +127,12 @@ fn solve_by_masks<M: MoveMask>(
     {
         return Err(Error::DistanceOverflow { at: Location::Argument, cell });
     }
-    let (mut next, counts) = codes::codes(grid, Some((&masks, costs)), &distances, spare.next);
-    escape::add(grid, &distances, &mut next);
+    let (mut next, counts) = codes::codes(grid, moves, &distances, spare.next);
+    if codes::has_first_escapes(grid, costs) {
+        add_deep_codes(grid, goals.len(), counts, &mut next);
+    } else {
+        escape::add(grid, &distances, &mut next);
+    }
     Ok((distances, next, counts))
 }
 
@@ -136,12 +143,17 @@ fn add_unit_codes(
     distances: Vec<u32>,
     spare: Vec<u8>,
 ) -> (Vec<u32>, Vec<u8>, CodeCounts) {
-    let (mut next, counts) = codes::codes::<u8>(grid, None, &distances, spare);
+    let (mut next, counts) = codes::codes::<u8>(grid, Moves::Unit, &distances, spare);
+    add_deep_codes(grid, goal_count, counts, &mut next);
+    (distances, next, counts)
+}
+
+/// Adds the codes of obstacles that no reached cell is beside, in a grid of four neighbours.
+fn add_deep_codes(grid: &Grid, goal_count: usize, counts: CodeCounts, next: &mut [u8]) {
     // The free cells without a code are the goals and the cells that are not reached. The other cells without one are
     // deep obstacles.
     let free_count = grid.cell_count() - grid.obstacle_count();
-    escape::add_deep(grid, counts.uncoded - goal_count - (free_count - counts.reached), &mut next);
-    (distances, next, counts)
+    escape::add_deep(grid, counts.uncoded - goal_count - (free_count - counts.reached), next);
 }
 
 /// The distance of the farthest target; `None` if a target is not reached or there is none, as then the field is whole.
