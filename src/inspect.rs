@@ -5,6 +5,7 @@
 use crate::engine::Engine;
 #[cfg(doc)]
 use crate::error::Error;
+use crate::gpu::form::Form;
 use crate::gpu::kernel::{Access, Kernel};
 use crate::{collide, flow, gpu};
 
@@ -14,6 +15,8 @@ use crate::{collide, flow, gpu};
 pub struct KernelSource {
     /// Its name: `hullfield.<domain>.<stage>`.
     pub label: &'static str,
+    /// Whether this is its form for devices with subgroup operations. The form without has the same name.
+    pub has_subgroups: bool,
     /// Its whole WGSL. The entry point is `main`.
     pub wgsl: String,
     /// The invocations of a workgroup, along x.
@@ -43,6 +46,7 @@ pub(crate) fn all() -> Vec<&'static Kernel> {
     let collide = [collide::KERNELS, collide::BROAD_KERNELS, collide::SWEEP_KERNELS].concat();
     [
         gpu::self_test::KERNELS,
+        gpu::subgroup_test::KERNELS,
         gpu::scan::KERNELS,
         gpu::sort::KERNELS,
         &collide,
@@ -52,7 +56,7 @@ pub(crate) fn all() -> Vec<&'static Kernel> {
     .concat()
 }
 
-/// The sources of every kernel of the library. They are composed anew by each call.
+/// The sources of every kernel of the library, in all its forms. They are composed anew by each call.
 ///
 /// ```
 /// for kernel in hullfield::inspect::kernels() {
@@ -65,15 +69,17 @@ pub fn kernels() -> Vec<KernelSource> {
         Access::DynamicUniform => BindingKind::DynamicUniform,
         Access::Read | Access::ReadWrite => BindingKind::Storage,
     };
-    let source = |kernel: &Kernel| KernelSource {
+    let source = |kernel: &Kernel, form: Form| KernelSource {
         label: kernel.label,
-        wgsl: kernel.wgsl(),
+        has_subgroups: form == Form::Subgroups,
+        wgsl: kernel.wgsl_in(form),
         workgroup_size: kernel.workgroup_size,
         bindings: kernel.bindings().map(|binding| kind(binding.access)).collect(),
         has_trusted_loops: kernel.trust.in_loops(),
         has_trusted_indices: kernel.trust.in_indices(),
     };
-    all().into_iter().map(source).collect()
+    let forms = |kernel: &'static Kernel| kernel.forms().iter().map(move |&form| source(kernel, form));
+    all().into_iter().flat_map(forms).collect()
 }
 
 /// An engine on the adapter of this name, as [`adapters`](crate::adapters) lists it; the best where several have the name.

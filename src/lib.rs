@@ -150,7 +150,8 @@
 //! the kernels use, and the host compares them. `Engine::auto` passes over a device that fails, to the CPU if there is no other, and
 //! [`Engine::reason`] names the operation, its operands, what it gave and what is allowed. `Engine::gpu` and
 //! `Engine::from_device` return [`Error::NoGpu`] with the same sentence. In a browser `Engine::from_device` cannot wait for the test: there
-//! the error comes in place of the first answer.
+//! the error comes in place of the first answer. Subgroup operations are tested too. Where they fail, kernels do without, with the same results, and
+//! [`Engine::reason`] says so.
 //!
 //! Distances of a flow field are whole numbers and exact. Lengths of paths are good to 1e-9 of the path; a surface's default method may be
 //! longer than the shortest path by a tolerance that the caller sets, 0.1 % unless said otherwise.

@@ -53,6 +53,10 @@ pub(crate) mod context {
             match *self {}
         }
 
+        pub(crate) fn set_subgroups(&self, _are_used: bool) {
+            match *self {}
+        }
+
         pub(crate) fn set_checked(&self) {
             match *self {}
         }

@@ -247,12 +247,15 @@ fn row(line: &str) -> Option<Row> {
 fn compile(target: &Target, selected: &[KernelSource], checks: ChecksOf) -> Result<(), String> {
     let compiler = radv::Compiler::open(target.subgroup_size)?;
     for kernel in selected {
-        let named = |error| format!("{}: {error}", kernel.label);
-        let words = spirv::compile(&kernel.wgsl, checks.of(kernel)).map_err(named)?;
+        // RADV has no device without subgroup operations, so both forms compile.
+        let name =
+            if kernel.has_subgroups { format!("{} (subgroups)", kernel.label) } else { kernel.label.into() };
+        let named = |error| format!("{name}: {error}");
+        let words = spirv::compile(&kernel.wgsl, checks.of(kernel), kernel.has_subgroups).map_err(named)?;
         let compiled = compiler.compile(kernel, &words).map_err(named)?;
         let loops = model::loops(&compiled.assembly);
         let loops: Vec<_> = loops.iter().map(|found| json!([found.depth, found.slots])).collect();
-        let row = json!({ "kernel": kernel.label, "statistics": compiled.statistics, "loops": loops });
+        let row = json!({ "kernel": name, "statistics": compiled.statistics, "loops": loops });
         say(format_args!("{row}\n"));
     }
     Ok(())

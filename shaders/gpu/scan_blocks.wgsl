@@ -5,8 +5,6 @@
 //
 // No twin: only the GPU scans in blocks; tests compare with a plain loop (`scan_on_host` in src/gpu/tests.rs).
 
-var<workgroup> sums: array<vec2<u32>, WORKGROUP_SIZE>;
-
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
     @builtin(workgroup_id) group: vec3<u32>,
@@ -21,15 +19,7 @@ fn main(
     for (var at = local; at < block; at += WORKGROUP_SIZE) {
         before = add_wide(before, partials[at]);
     }
-    sums[local] = before;
-    for (var half = WORKGROUP_SIZE / 2u; half > 0u; half /= 2u) {
-        workgroupBarrier();
-        if (local < half) {
-            sums[local] = add_wide(sums[local], sums[local + half]);
-        }
-    }
-    workgroupBarrier();
-    before = add_wide(carried(), sums[0]);
+    before = add_wide(carried(), block_sum(local, before));
     if (local == 0u && block == params.block_count - 1u) {
         hand_on(add_wide(before, partials[block]));
     }
@@ -40,7 +30,7 @@ fn main(
             sum += values[first + i];
         }
     }
-    var prefix = before.x + block_prefix(local, sum);
+    var prefix = before.x + block_prefix(local, sum).before;
     for (var i = 0u; i < VALUES_PER_INVOCATION; i += 1u) {
         if (first + i < params.value_count) {
             let own = values[first + i];

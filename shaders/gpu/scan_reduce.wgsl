@@ -4,8 +4,6 @@
 //
 // No twin: only the GPU scans in blocks; tests compare with a plain loop (`scan_on_host` in src/gpu/tests.rs).
 
-var<workgroup> sums: array<vec2<u32>, WORKGROUP_SIZE>;
-
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
     @builtin(workgroup_id) group: vec3<u32>,
@@ -23,14 +21,8 @@ fn main(
             sum = add_wide(sum, vec2<u32>(values[first + i], 0u));
         }
     }
-    sums[local] = sum;
-    for (var half = WORKGROUP_SIZE / 2u; half > 0u; half /= 2u) {
-        workgroupBarrier();
-        if (local < half) {
-            sums[local] = add_wide(sums[local], sums[local + half]);
-        }
-    }
+    let all = block_sum(local, sum);
     if (local == 0u) {
-        partials[block] = sums[0];
+        partials[block] = all;
     }
 }

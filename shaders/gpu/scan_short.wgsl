@@ -4,11 +4,11 @@
 //
 // No twin: only the GPU scans in blocks; tests compare with a plain loop (`scan_on_host` in src/gpu/tests.rs).
 
-var<workgroup> sums: array<vec2<u32>, WORKGROUP_SIZE>;
-
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(@builtin(local_invocation_index) local: u32) {
     var carry = carried();
+    // This invocation's part of the sum's high word: what its values have there, and each time that the low word wraps around in it.
+    var high = 0u;
     for (var base = 0u; base < params.value_count; base += BLOCK_SIZE) {
         let first = base + local * VALUES_PER_INVOCATION;
         var own: array<u32, VALUES_PER_INVOCATION>;
@@ -20,24 +20,10 @@ fn main(@builtin(local_invocation_index) local: u32) {
             }
             sum = add_wide(sum, vec2<u32>(own[i], 0u));
         }
-        sums[local] = sum;
-        // Inclusive scan of the invocations' sums.
-        for (var reach = 1u; reach < WORKGROUP_SIZE; reach *= 2u) {
-            workgroupBarrier();
-            var before = vec2<u32>(0u, 0u);
-            if (local >= reach) {
-                before = sums[local - reach];
-            }
-            workgroupBarrier();
-            sum = add_wide(sum, before);
-            sums[local] = sum;
-        }
-        workgroupBarrier();
-        var prefix = carry.x;
-        if (local > 0u) {
-            prefix += sums[local - 1u].x;
-        }
-        carry = add_wide(carry, sums[WORKGROUP_SIZE - 1u]);
+        let block = block_prefix(local, sum.x);
+        var prefix = carry.x + block.before;
+        high += sum.y + select(0u, 1u, prefix + sum.x < prefix);
+        carry.x += block.all;
         for (var i = 0u; i < VALUES_PER_INVOCATION; i += 1u) {
             if (first + i < params.value_count) {
                 values[first + i] = prefix;
@@ -46,6 +32,7 @@ fn main(@builtin(local_invocation_index) local: u32) {
         }
         workgroupBarrier();
     }
+    carry.y += block_prefix(local, high).all;
     if (local == 0u) {
         hand_on(carry);
     }

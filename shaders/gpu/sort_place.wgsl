@@ -15,7 +15,6 @@
 var<workgroup> tally: array<u32, SORT_BLOCK>;
 var<workgroup> exchange: array<u32, SORT_BLOCK>;
 var<workgroup> starts: array<u32, DIGITS>;
-var<workgroup> all: u32;
 
 // Places by one nibble for the invocation's keys, one slot each.
 fn nibble_of(key: u32, shift: u32) -> u32 {
@@ -69,13 +68,9 @@ fn main(
         for (var w = 0u; w < 8u; w += 1u) {
             sum += tally[begin + w];
         }
-        var before = block_prefix(local, sum);
-        if (local == WORKGROUP_SIZE - 1u) {
-            all = before + sum;
-        }
-        workgroupBarrier();
+        let block = block_prefix(local, sum);
         // All nibbles below 8 come before those from 8 on.
-        before += (all & 0xffffu) << 16u;
+        var before = block.before + ((block.all & 0xffffu) << 16u);
         for (var w = 0u; w < 8u; w += 1u) {
             let own = tally[begin + w];
             tally[begin + w] = before;

@@ -237,6 +237,17 @@ impl Engine {
         self
     }
 
+    /// For tests and benches: whether pipelines built from now on use subgroup operations. It changes nothing on the CPU engine and on
+    /// a device that has none.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_subgroups(self, are_used: bool) -> Self {
+        if let Some(context) = &self.shared.context {
+            context.set_subgroups(are_used);
+        }
+        self
+    }
+
     /// What it computes on.
     pub fn backend(&self) -> Backend {
         match self.shared.context {

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::gpu::context::Context;
 use crate::gpu::device::{Origin, check_limits};
 use crate::gpu::self_test;
+use crate::gpu::subgroup_test::Subgroups;
 
 /// A device that is ready for work, and why it was chosen.
 #[derive(Debug)]
@@ -109,9 +110,12 @@ pub(crate) async fn open_named(name: &str, account: &Arc<Account>) -> Result<Ope
 pub(crate) fn share(device: wgpu::Device, queue: wgpu::Queue, account: &Arc<Account>) -> Result<Opened> {
     let name = describe(&device.adapter_info());
     let context = Context::new(device, queue, Arc::clone(account), Origin::Given)?;
+    let reason = format!("{name}, a device that the caller gave");
     #[cfg(not(target_arch = "wasm32"))]
-    pollster::block_on(self_test::test(context.device(), context.queue()))
-        .map_err(|error| of(&name, error))?;
+    let reason = {
+        let tested = pollster::block_on(self_test::test(context.device(), context.queue()));
+        choose_form(&context, tested.map_err(|error| of(&name, error))?, reason)
+    };
     #[cfg(target_arch = "wasm32")]
     {
         let (faults, name) = (Arc::clone(context.faults()), name.clone());
@@ -120,7 +124,17 @@ pub(crate) fn share(device: wgpu::Device, queue: wgpu::Queue, account: &Arc<Acco
         })?;
         context.hold(test.map(|test| test.outcome));
     }
-    Ok(Opened { context, reason: format!("{name}, a device that the caller gave") })
+    Ok(Opened { context, reason })
+}
+
+/// Chooses the form of the kernels. Where the device has subgroup operations that can't be used, the reason says so.
+fn choose_form(context: &Context, subgroups: Subgroups, reason: String) -> String {
+    let (form, why) = subgroups.form();
+    context.set_form(form);
+    match why {
+        Some(why) => format!("{reason}; {why}"),
+        None => reason,
+    }
 }
 
 /// The error of an adapter that can't be used, with the adapter's name.
@@ -153,8 +167,9 @@ async fn open(adapter: &wgpu::Adapter, why: &str, account: &Arc<Account>) -> Res
     let (device, queue) = opened.map_err(|error| no_gpu(format!("the adapter gave no device: {error}")))?;
     let context = Context::new(device, queue, Arc::clone(account), Origin::Own)?;
     let tested = self_test::test(context.device(), context.queue()).await;
-    tested.map_err(|error| of(&describe(&info), error))?;
-    Ok(Opened { context, reason: format!("{}: {why}", describe(&info)) })
+    let subgroups = tested.map_err(|error| of(&describe(&info), error))?;
+    let reason = choose_form(&context, subgroups, format!("{}: {why}", describe(&info)));
+    Ok(Opened { context, reason })
 }
 
 /// One adapter of this machine, as the program's `devices` prints it.
@@ -179,7 +194,7 @@ pub struct AdapterReport {
     pub max_workgroup_bytes: u32,
     /// Invocations of a workgroup.
     pub max_invocations: u32,
-    /// Whether kernels may use subgroup operations.
+    /// Whether it offers subgroup operations. Kernels use them if the device passes their test when an engine opens it.
     pub subgroups: bool,
     /// Whether kernels can be timed on the device.
     pub timestamps: bool,

@@ -14,6 +14,7 @@ use web_time::Instant;
 use crate::account::Account;
 use crate::error::Result;
 use crate::gpu::device::{Device, Origin};
+use crate::gpu::form::Form;
 use crate::gpu::kernel::{Kernel, Pipeline, Trust};
 use crate::gpu::pool::Pool;
 use crate::gpu::profile::Profiler;
@@ -40,6 +41,8 @@ struct Shared {
     /// Whether the caller submits work of its own to the queue.
     is_shared: AtomicBool,
     is_checked: AtomicBool,
+    /// Whether kernels use subgroup operations.
+    has_subgroups: AtomicBool,
     #[cfg(not(target_arch = "wasm32"))]
     waiter: crate::gpu::waiter::Waiter,
     /// The self-test of a device of the caller, which runs beside the first queries.
@@ -72,6 +75,7 @@ impl Context {
             submission_queue: SubmissionQueue::new(device.is_software()),
             is_shared: AtomicBool::new(origin == Origin::Given),
             is_checked: AtomicBool::new(false),
+            has_subgroups: AtomicBool::new(false),
             pool: Arc::new(Pool::new(account)),
             pipelines: Mutex::default(),
             #[cfg(target_arch = "wasm32")]
@@ -143,6 +147,22 @@ impl Context {
         &self.shared.waiter
     }
 
+    /// Which form of its kernels the device runs.
+    pub(crate) fn form(&self) -> Form {
+        if self.shared.has_subgroups.load(Ordering::Relaxed) { Form::Subgroups } else { Form::Plain }
+    }
+
+    /// For tests: chooses by hand, where the device has subgroup operations.
+    pub(crate) fn set_subgroups(&self, are_used: bool) {
+        let has = self.device().features().contains(wgpu::Features::SUBGROUP);
+        self.set_form(if has && are_used { Form::Subgroups } else { Form::Plain });
+    }
+
+    /// Chooses the form of the pipelines that are built from now on.
+    pub(crate) fn set_form(&self, form: Form) {
+        self.shared.has_subgroups.store(form == Form::Subgroups, Ordering::Relaxed);
+    }
+
     /// What pipelines rely on: a kernel's own trust, or nothing where a test compares.
     fn trust(&self, kernel: &Kernel) -> Trust {
         if self.shared.is_checked.load(Ordering::Relaxed) { Trust::Checked } else { kernel.trust }
@@ -167,8 +187,9 @@ impl Context {
         let pipeline = match &*built {
             Some(pipeline) => Arc::clone(pipeline),
             None => {
-                let pipeline =
-                    Arc::new(self.scoped(|| Pipeline::build(self.device(), kernel, self.trust(kernel)))?);
+                let (form, trust) = (self.form(), self.trust(kernel));
+                let pipeline = self.scoped(|| Pipeline::build(self.device(), kernel, form, trust))?;
+                let pipeline = Arc::new(pipeline);
                 self.account().pipelines_built.fetch_add(1, Ordering::Relaxed);
                 *built = Some(Arc::clone(&pipeline));
                 pipeline

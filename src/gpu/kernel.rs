@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::gpu::device::Device;
+use crate::gpu::form::Form;
 use crate::gpu::pool::BoundRange;
 #[cfg(feature = "trusted-shaders")]
 use crate::gpu::trusted;
@@ -108,8 +109,22 @@ pub(crate) const fn parts<T, const N: usize>(lists: [&'static [T]; N]) -> [&'sta
 }
 
 impl Kernel {
-    /// The whole WGSL of the kernel.
+    /// The whole WGSL of the kernel, without subgroup operations.
+    #[cfg(test)]
     pub(crate) fn wgsl(&self) -> String {
+        self.wgsl_in(Form::Plain)
+    }
+
+    /// Its forms: a second one where it can use subgroup operations.
+    #[cfg(any(feature = "inspect", test))]
+    pub(crate) fn forms(&self) -> &'static [Form] {
+        let is_changed = |source: &&'static str| Form::Subgroups.text(source) != *source;
+        let has_second = self.sources.into_iter().flatten().any(is_changed);
+        if has_second { &[Form::Plain, Form::Subgroups] } else { &[Form::Plain] }
+    }
+
+    /// The whole WGSL of a form of the kernel.
+    pub(crate) fn wgsl_in(&self, form: Form) -> String {
         use std::fmt::Write as _;
         let mut wgsl = format!("const WORKGROUP_SIZE: u32 = {}u;\n", self.workgroup_size);
         for (index, Binding { access, name, ty }) in self.bindings().enumerate() {
@@ -122,7 +137,7 @@ impl Kernel {
             let _ = writeln!(wgsl, "@group(0) @binding({index}) var<{space}> {name}: {ty};");
         }
         for source in self.sources.into_iter().flatten() {
-            wgsl.push_str(source);
+            wgsl.push_str(form.text(source));
             wgsl.push('\n');
         }
         wgsl
@@ -147,8 +162,8 @@ pub(crate) struct Pipeline {
 }
 
 impl Pipeline {
-    /// Builds it with the checks that `trust` leaves; errors are raised on the device (see [`Device::scoped`]).
-    pub(crate) fn build(device: &wgpu::Device, kernel: &Kernel, trust: Trust) -> Self {
+    /// Builds it in a form, with the checks that `trust` leaves; errors are raised on the device (see [`Device::scoped`]).
+    pub(crate) fn build(device: &wgpu::Device, kernel: &Kernel, form: Form, trust: Trust) -> Self {
         let entries: Vec<_> = (0..)
             .zip(kernel.bindings())
             .map(|(binding, described)| wgpu::BindGroupLayoutEntry {
@@ -174,8 +189,8 @@ impl Pipeline {
             bind_group_layouts: &[Some(&layout)],
             immediate_size: 0,
         });
-        let descriptor =
-            wgpu::ShaderModuleDescriptor { label, source: wgpu::ShaderSource::Wgsl(kernel.wgsl().into()) };
+        let source = wgpu::ShaderSource::Wgsl(kernel.wgsl_in(form).into());
+        let descriptor = wgpu::ShaderModuleDescriptor { label, source };
         #[cfg(feature = "trusted-shaders")]
         let module = trusted::module(device, descriptor, trust.in_loops(), trust.in_indices());
         #[cfg(not(feature = "trusted-shaders"))]

@@ -67,6 +67,7 @@ pub(crate) mod buffer;
 pub(crate) mod context;
 pub(crate) mod device;
 pub(crate) mod dispatches;
+pub(crate) mod form;
 pub(crate) mod frame;
 pub(crate) mod kernel;
 pub(crate) mod pool;
@@ -76,6 +77,7 @@ pub(crate) mod readback;
 pub(crate) mod scan;
 pub(crate) mod self_test;
 pub(crate) mod sort;
+pub(crate) mod subgroup_test;
 pub(crate) mod submission_queue;
 pub(crate) mod submit;
 pub(crate) mod timing;
@@ -100,6 +102,3 @@ pub(crate) const ROUNDING_WGSL: &str = include_str!("../../shaders/rounding.wgsl
 
 /// Numbers as sums of two f32. Reads `params.zero`.
 pub(crate) const TWICE_WGSL: &str = include_str!("../../shaders/shared/twice.wgsl");
-
-/// Prefix sums within a group.
-pub(crate) const BLOCK_PREFIX_WGSL: &str = include_str!("../../shaders/gpu/block_prefix.wgsl");

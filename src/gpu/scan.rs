@@ -8,6 +8,7 @@ use bytemuck::{Pod, Zeroable};
 use crate::error::{Error, Result};
 use crate::gpu::DISPATCH_WGSL;
 use crate::gpu::buffer::{Buffer, chunk_len, chunks};
+use crate::gpu::form::{BLOCK_PREFIX_WGSL, BLOCK_SUM_WGSL};
 use crate::gpu::frame::Frame;
 use crate::gpu::kernel::{Kernel, Trust, only, read, read_write, uniform};
 
@@ -19,8 +20,7 @@ const PIECE_LEN: usize = 2048 * BLOCK_SIZE as usize;
 /// The longest list that one group scans alone: eight rounds of 4,096 values.
 const SHORT_LEN: usize = 1 << 15;
 
-const BLOCK: &str = include_str!("../../shaders/gpu/block.wgsl");
-const BLOCK_PREFIX: &str = include_str!("../../shaders/gpu/block_prefix.wgsl");
+pub(crate) const BLOCK: &str = include_str!("../../shaders/gpu/block.wgsl");
 const TOTAL: &str = include_str!("../../shaders/gpu/scan_total.wgsl");
 
 /// The kernels of a scan.
@@ -28,7 +28,7 @@ pub(crate) static KERNELS: &[&Kernel] = &[&SCAN_SHORT, &SCAN_REDUCE, &SCAN_BLOCK
 
 static SCAN_SHORT: Kernel = Kernel {
     label: "hullfield.gpu.scan_short",
-    sources: only(&[BLOCK, TOTAL, include_str!("../../shaders/gpu/scan_short.wgsl")]),
+    sources: only(&[BLOCK, BLOCK_PREFIX_WGSL, TOTAL, include_str!("../../shaders/gpu/scan_short.wgsl")]),
     workgroup_size: 256,
     trust: Trust::Checked,
     bindings: only(&[
@@ -40,7 +40,13 @@ static SCAN_SHORT: Kernel = Kernel {
 
 static SCAN_REDUCE: Kernel = Kernel {
     label: "hullfield.gpu.scan_reduce",
-    sources: only(&[DISPATCH_WGSL, BLOCK, include_str!("../../shaders/gpu/scan_reduce.wgsl")]),
+    sources: only(&[
+        DISPATCH_WGSL,
+        BLOCK,
+        BLOCK_PREFIX_WGSL,
+        BLOCK_SUM_WGSL,
+        include_str!("../../shaders/gpu/scan_reduce.wgsl"),
+    ]),
     workgroup_size: WORKGROUP_SIZE,
     trust: Trust::Checked,
     bindings: only(&[
@@ -55,7 +61,8 @@ static SCAN_BLOCKS: Kernel = Kernel {
     sources: only(&[
         DISPATCH_WGSL,
         BLOCK,
-        BLOCK_PREFIX,
+        BLOCK_PREFIX_WGSL,
+        BLOCK_SUM_WGSL,
         TOTAL,
         include_str!("../../shaders/gpu/scan_blocks.wgsl"),
     ]),

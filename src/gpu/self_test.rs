@@ -18,6 +18,7 @@ use crate::gpu::context::Context;
 use crate::gpu::device::Origin;
 use crate::gpu::frame::Frame;
 use crate::gpu::kernel::{Kernel, Trust, only, read, read_write, uniform};
+use crate::gpu::subgroup_test::{self, Subgroups};
 use crate::gpu::submit::Next;
 use crate::gpu::{DISPATCH_WGSL, ROUNDING_WGSL, TWICE_WGSL};
 use crate::pending::{Pending, WasmNotSend};
@@ -68,16 +69,22 @@ struct Sample {
     word: u32,
 }
 
-/// Tests a device. In a browser it awaits the browser, natively it waits for the device's queue.
+/// Tests a device, its subgroup operations last. In a browser it awaits the browser, natively it waits for the device's queue.
 ///
 /// What it uses is freed at its end and counts as nothing that the engine has made. A device that computes nothing (wgpu's `noop`) is
 /// not tested.
 ///
 /// # Errors
-/// [`Error::NoGpu`] with the operation, its operands, what it gave, and what is allowed; [`Error::DeviceLost`] and the like.
-pub(crate) async fn test(device: &wgpu::Device, queue: &wgpu::Queue) -> Result<()> {
-    let Some(SelfTest { context, outcome }) = begin(device, queue, |verdict| verdict)? else { return Ok(()) };
-    let outcome = outcome.await;
+/// [`Error::NoGpu`] with the operation, its operands, what it gave, and what is allowed; [`Error::DeviceLost`] and the like. Wrong subgroup
+/// operations are no error.
+pub(crate) async fn test(device: &wgpu::Device, queue: &wgpu::Queue) -> Result<Subgroups> {
+    let Some(SelfTest { context, outcome }) = begin(device, queue, |verdict| verdict)? else {
+        return Ok(Subgroups::Absent);
+    };
+    let outcome = match outcome.await {
+        Ok(()) => Ok(subgroup_test::test(&context).await),
+        Err(error) => Err(error),
+    };
     context.close();
     outcome
 }

@@ -11,6 +11,7 @@ use bytemuck::{Pod, Zeroable};
 use crate::error::{Error, Result};
 use crate::gpu::buffer::{Buffer, chunk_len, chunks};
 use crate::gpu::context::Context;
+use crate::gpu::form::BLOCK_PREFIX_WGSL;
 use crate::gpu::frame::Frame;
 use crate::gpu::kernel::{Kernel, Trust, only, read, read_write, uniform};
 use crate::gpu::{DISPATCH_WGSL, scan};
@@ -70,7 +71,7 @@ static SORT_PLACE: Kernel = Kernel {
     sources: only(&[
         DISPATCH_WGSL,
         SORT_BLOCK,
-        include_str!("../../shaders/gpu/block_prefix.wgsl"),
+        BLOCK_PREFIX_WGSL,
         include_str!("../../shaders/gpu/sort_place.wgsl"),
     ]),
     workgroup_size: WORKGROUP_SIZE,
@@ -393,6 +394,21 @@ mod tests {
         assert!(merged(context, &keys).unwrap() != wrong);
         // A list is short only if one binding holds it.
         assert!(!is_short(engine.with_binding_limit(16 << 10).context().unwrap(), 4097));
+    }
+
+    #[test]
+    fn both_forms_sort_alike() {
+        let engines = [false, true].map(|are_used| Some(testing::gpu()?.with_subgroups(are_used)));
+        for engine in engines.into_iter().flatten() {
+            let context = engine.context().unwrap();
+            for count in [0, 1, 127, 128, 129, BLOCK - 1, BLOCK, BLOCK + 1, 10 * BLOCK + 3] {
+                for mask in [0, 3, u32::MAX] {
+                    let keys = noise(count, mask);
+                    let found = sorted(context, &keys, 32).unwrap();
+                    assert!(found == on_host(&keys), "{count} keys, mask {mask:x}, {:?}", context.form());
+                }
+            }
+        }
     }
 
     #[test]

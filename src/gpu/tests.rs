@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::gpu::buffer::Buffer;
 use crate::gpu::context::Context;
 use crate::gpu::dispatches::Dispatch;
+use crate::gpu::form::Form;
 use crate::gpu::frame::Frame;
 use crate::gpu::kernel::{Kernel, Trust, only, read_write, uniform};
 use crate::gpu::pool::Use;
@@ -41,12 +42,18 @@ fn noise(count: usize, below: u32) -> Vec<u32> {
 
 #[test]
 fn every_kernel_is_valid_wgsl() {
-    for kernel in kernels() {
-        let wgsl = kernel.wgsl();
+    let forms =
+        kernels().into_iter().flat_map(|kernel| kernel.forms().iter().map(move |&form| (kernel, form)));
+    for (kernel, form) in forms {
+        let wgsl = kernel.wgsl_in(form);
         let module = naga::front::wgsl::parse_str(&wgsl)
             .unwrap_or_else(|error| panic!("{}: {}", kernel.label, error.emit_to_string(&wgsl)));
-        // No capability beyond WebGPU's base.
-        Validator::new(ValidationFlags::all(), Capabilities::empty())
+        // No capability beyond WebGPU's base, but for subgroup operations.
+        let capabilities = match form {
+            Form::Plain => Capabilities::empty(),
+            Form::Subgroups => Capabilities::SUBGROUP,
+        };
+        Validator::new(ValidationFlags::all(), capabilities)
             .validate(&module)
             .unwrap_or_else(|error| panic!("{}: {}", kernel.label, error.emit_to_string(&wgsl)));
         let [entry] = &module.entry_points[..] else { panic!("{}: not one entry point", kernel.label) };
@@ -218,6 +225,32 @@ fn scan_spans_real_bindings() {
     }
     let values = noise(36 << 20, 100);
     assert!(scanned(&context, &values).unwrap() == scan_on_host(&values));
+}
+
+/// Both forms of the kernels, where the device has subgroup operations.
+#[test]
+fn both_forms_scan_alike() {
+    let Some(plain) = testing::gpu().map(|engine| engine.with_subgroups(false)) else { return };
+    let Some(subgroups) = testing::gpu().map(|engine| engine.with_subgroups(true)) else { return };
+    assert_eq!(context(&plain).form(), Form::Plain);
+    let has = context(&plain).device().features().contains(wgpu::Features::SUBGROUP);
+    assert_eq!(context(&subgroups).form() == Form::Subgroups, has);
+    // A group of either kernel, its block, several blocks, and the length from which a scan takes two dispatches.
+    for count in
+        [0, 1, 127, 128, 129, 255, 256, 257, 2047, 2048, 2049, 4095, 4096, 4097, 32_768, 32_769, 300_000]
+    {
+        for values in [noise(count, 1000), noise(count, u32::MAX), vec![u32::MAX; count]] {
+            let right = scan_on_host(&values);
+            for engine in [&plain, &subgroups] {
+                assert!(scanned(&context(engine), &values).unwrap() == right, "{count} values");
+            }
+        }
+    }
+    // Pieces that hand their sum on.
+    let values = noise(20_000, u32::MAX);
+    for engine in [plain.with_binding_limit(16 << 10), subgroups.with_binding_limit(16 << 10)] {
+        assert!(scanned(&context(&engine), &values).unwrap() == scan_on_host(&values));
+    }
 }
 
 /// Writes each invocation's index; `repeat` makes it slow.

@@ -37,6 +37,8 @@ mod rows;
 #[cfg(feature = "serde")]
 mod serde;
 mod shapes;
+#[cfg(feature = "gpu")]
+mod subgroups;
 mod sweep;
 #[cfg(feature = "gpu")]
 mod sweep_gpu;

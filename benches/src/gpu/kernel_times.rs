@@ -42,6 +42,7 @@ pub(crate) fn run(kit: &mut Kit) -> Result<(), Trouble> {
     flow(kit, &mut table, &mut seen)?;
     let missing: Vec<&str> = hullfield::inspect::kernels()
         .iter()
+        .filter(|kernel| !kernel.has_subgroups)
         .map(|kernel| kernel.label)
         .filter(|label| !seen.contains(label))
         .collect();

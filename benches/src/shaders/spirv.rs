@@ -16,9 +16,10 @@ pub(crate) struct Checks {
 }
 
 /// The SPIR-V of a kernel.
-pub(crate) fn compile(wgsl: &str, checks: Checks) -> Result<Vec<u32>, String> {
+pub(crate) fn compile(wgsl: &str, checks: Checks, has_subgroups: bool) -> Result<Vec<u32>, String> {
     let mut module = naga::front::wgsl::parse_str(wgsl).map_err(|error| error.emit_to_string(wgsl))?;
-    let mut validator = Validator::new(ValidationFlags::all(), Capabilities::empty());
+    let capabilities = if has_subgroups { Capabilities::SUBGROUP } else { Capabilities::empty() };
+    let mut validator = Validator::new(ValidationFlags::all(), capabilities);
     validator.validate(&module).map_err(|error| error.emit_to_string(wgsl))?;
     // wgpu removes what is not used, then validates again.
     naga::compact::compact(&mut module, naga::compact::KeepUnused::Yes);
@@ -58,8 +59,8 @@ mod tests {
         let kernels = hullfield::inspect::kernels();
         assert!(kernels.len() > 50, "{}", kernels.len());
         for kernel in kernels {
-            let words =
-                compile(&kernel.wgsl, ALL).unwrap_or_else(|error| panic!("{}: {error}", kernel.label));
+            let words = compile(&kernel.wgsl, ALL, kernel.has_subgroups)
+                .unwrap_or_else(|error| panic!("{}: {error}", kernel.label));
             // SPIR-V's magic number.
             assert_eq!(words.first(), Some(&0x0723_0203), "{}", kernel.label);
         }
@@ -67,7 +68,7 @@ mod tests {
 
     #[test]
     fn what_is_not_wgsl_is_an_error_with_its_place() {
-        let error = compile("fn main( {}", ALL).unwrap_err();
+        let error = compile("fn main( {}", ALL, false).unwrap_err();
         assert!(error.contains("wgsl:1"), "{error}");
     }
 }

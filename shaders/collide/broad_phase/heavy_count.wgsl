@@ -7,8 +7,6 @@
 //
 // No twin: the CPU has no heavy rows, as one thread finds all pairs of a leaf or a row (src/collide/broad_phase/search.rs).
 
-var<workgroup> sums_here: array<u32, WORKGROUP_SIZE>;
-
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
     @builtin(workgroup_id) group: vec3u,
@@ -27,14 +25,8 @@ fn main(
             count += 1u;
         }
     }
-    sums_here[local] = count;
-    for (var half = WORKGROUP_SIZE / 2u; half > 0u; half /= 2u) {
-        workgroupBarrier();
-        if local < half {
-            sums_here[local] += sums_here[local + half];
-        }
-    }
+    let all = block_prefix(local, count).all;
     if local == 0u {
-        sums[place.index * params.segment_count + place.segment] = sums_here[0];
+        sums[place.index * params.segment_count + place.segment] = all;
     }
 }

@@ -7,8 +7,6 @@
 // Adjacent columns that one invocation tests at a time.
 const STRIP: u32 = 8u;
 
-var<workgroup> carry: u32;
-
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
     @builtin(workgroup_id) group: vec3u,
@@ -27,10 +25,8 @@ fn main(
         return;
     }
     let box = boxes[a];
-    if local == 0u {
-        // Indices before the window wrap to large numbers and reach 0 where it begins.
-        carry = first + sums[place.index * params.segment_count + place.segment] - params.window_begin;
-    }
+    // Indices before the window wrap to large numbers and reach 0 where it begins.
+    var carry = first + sums[place.index * params.segment_count + place.segment] - params.window_begin;
     for (var strip = max(place.begin, a + 1u); strip < place.end; strip += WORKGROUP_SIZE * STRIP) {
         var hits = 0u;
         for (var k = 0u; k < STRIP; k += 1u) {
@@ -39,10 +35,9 @@ fn main(
                 hits |= 1u << k;
             }
         }
-        let own = countOneBits(hits);
-        workgroupBarrier();
-        let before = block_prefix(local, own);
-        var at = carry + before;
+        let block = block_prefix(local, countOneBits(hits));
+        var at = carry + block.before;
+        carry += block.all;
         for (var k = 0u; k < STRIP; k += 1u) {
             if (hits & (1u << k)) != 0u {
                 if at < params.window_len {
@@ -52,8 +47,5 @@ fn main(
             }
         }
         workgroupBarrier();
-        if local == WORKGROUP_SIZE - 1u {
-            carry = at;
-        }
     }
 }

@@ -19,7 +19,7 @@ fn main(
     for (var index = run * RUN; index < end; index += 1u) {
         count += select(0u, 1u, has_row(verdicts[index]));
     }
-    let before = block_prefix(local, count);
+    let before = block_prefix(local, count).before;
     if run == 0u {
         row_sums[EARLIER_ROWS] = select(0u, row_sums[0], params.is_later_window != 0u);
     }

@@ -2,9 +2,10 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::gpu::form::BLOCK_PREFIX_WGSL;
 use crate::gpu::kernel::{Binding, Kernel, Trust, only, parts, read, read_write, uniform};
 use crate::gpu::sort::{RUN_INVOCATIONS, SORT_RUN_WGSL};
-use crate::gpu::{BLOCK_PREFIX_WGSL, DISPATCH_WGSL, ROUNDING_WGSL};
+use crate::gpu::{DISPATCH_WGSL, ROUNDING_WGSL};
 
 const PLACE: &str = include_str!("../../../shaders/collide/broad_phase/tiled_place.wgsl");
 pub(crate) const TYPES: &str = concat!(
@@ -272,6 +273,7 @@ pub(crate) static HEAVY_COUNT: Kernel = Kernel {
         ROUNDING_WGSL,
         AABB,
         HEAVY_PLACE,
+        BLOCK_PREFIX_WGSL,
         include_str!("../../../shaders/collide/broad_phase/heavy_count.wgsl"),
     ]),
     workgroup_size: 128,

@@ -3,9 +3,10 @@
 use crate::collide::broad_phase::kernels::{BOUNDS_PARAMS, ROTATION, TYPES};
 use bytemuck::{Pod, Zeroable};
 
+use crate::gpu::DISPATCH_WGSL;
+use crate::gpu::form::BLOCK_PREFIX_WGSL;
 use crate::gpu::kernel::Binding;
 use crate::gpu::kernel::{Kernel, Trust, only, parts, read, read_write, uniform};
-use crate::gpu::{BLOCK_PREFIX_WGSL, DISPATCH_WGSL};
 
 pub(crate) const GJK_CORE: &str = include_str!("../../../shaders/collide/gjk/verdict.wgsl");
 pub(crate) const NARROW: &str = include_str!("../../../shaders/collide/narrow_phase/params.wgsl");
