@@ -32,6 +32,9 @@ use crate::gpu::pool::BoundRange;
 use crate::gpu::readback::{Read, Results};
 use crate::gpu::scan;
 
+/// The labels of the leaves of a tree, and of a list of boxes beside a tree.
+const LEAVES: &str = "hullfield.collide.leaves";
+const BOXES: &str = "hullfield.collide.boxes";
 /// Up to so many bodies all pairs are tested, in tiles.
 pub(crate) const TILE_LIMIT: usize = 2048;
 /// Estimated nodes that a row's walk visits.
@@ -235,7 +238,7 @@ impl GpuBroadPhase {
             broad.heavy_room = FIRST_HEAVY + moving_planes + broad_input.room.unwrap_or(0) / ROW_LIMIT;
         }
         if broad.heavy_capacity(arena) > 0 {
-            broad.boxes = Some(Buffer::new(&context, "hullfield.collide.boxes", columns)?);
+            broad.boxes = Some(Buffer::new(&context, BOXES, columns)?);
         }
         let (mover_levels, mover_top, end) = levels_of(0, count);
         let (static_levels, static_top, end) = levels_of(end, static_count);
@@ -246,7 +249,7 @@ impl GpuBroadPhase {
             static_top: static_top as u32,
             ..params
         };
-        let labels = ["hullfield.collide.leaves", "hullfield.collide.nodes"];
+        let labels = [LEAVES, "hullfield.collide.nodes"];
         let buffers = TreeBuffers::new(&context, labels, columns, end, count)?;
         buffers.build(frame, &broad.source, count, broad.boxes.as_ref())?;
         if let Some(StaticBoxes { boxes, tree }) = statics {
@@ -271,7 +274,9 @@ impl GpuBroadPhase {
     /// Encodes the list of all boxes.
     fn list_boxes(&mut self, frame: &mut Frame) -> Result<()> {
         let (columns, count) = (self.column_count(), self.params.body_count as usize);
-        let boxes = Buffer::new(frame.context(), "hullfield.collide.boxes", columns)?;
+        // A crowd small enough for tiles has no tree, whose memory an earlier and larger one has left.
+        let label = if self.tree.is_none() { LEAVES } else { BOXES };
+        let boxes = Buffer::new(frame.context(), label, columns)?;
         self.source.encode(frame, count, &boxes)?;
         if let Some(static_boxes) = &self.static_boxes {
             frame.copy(static_boxes, 0..columns - count, &boxes, count)?;
