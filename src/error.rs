@@ -11,7 +11,7 @@ pub enum Location {
     /// An argument or an option of the call.
     #[default]
     Argument,
-    /// A point of a point set.
+    /// A point of a point set, or of a list of points.
     Point(usize),
     /// A body.
     Body(usize),
@@ -19,6 +19,8 @@ pub enum Location {
     Motion(usize),
     /// A pair of bodies.
     Pair(usize),
+    /// A ray.
+    Ray(usize),
     /// A cell of a grid.
     Cell(Cell),
     /// A position in a grid's world.
@@ -70,6 +72,7 @@ impl fmt::Display for Location {
             Self::Body(row) => write!(f, "body {row}"),
             Self::Motion(row) => write!(f, "motion {row}"),
             Self::Pair(row) => write!(f, "pair {row}"),
+            Self::Ray(row) => write!(f, "ray {row}"),
             Self::Cell(cell) => write!(f, "cell {cell}"),
             Self::Position(row) => write!(f, "position {row}"),
             Self::Edit(row) => write!(f, "edit {row}"),

@@ -47,7 +47,8 @@
 //! ```
 //!
 //! `distances` adds how far apart, `contacts` how deep and where, `manifolds` up to four points of each contact, `sweeps` when moving
-//! bodies first meet. One pair needs no arena: [`collide::distance`] and its like take two hulls and two poses.
+//! bodies first meet. One pair needs no arena: [`collide::distance`] and its like take two hulls and two poses. `raycasts` and its like say
+//! what rays hit, `nearest_points` and `containments` which bodies points are near to and in.
 //!
 //! # Which way is the goal
 //!
@@ -138,6 +139,7 @@
 //! |---|---|
 //! | the status of a pair, which pairs a query lists, the outcome of a sweep | bit for bit on every engine, GPU, driver, browser and number of threads; with and without a warm start; under either precision; whichever way the pairs are found and in whichever order a pair is given |
 //! | distances, depths, normals, points, times | bit for bit from run to run on one engine and one machine; under `Precision::Exact` on every machine; otherwise within their tolerances |
+//! | all rows of rays and points | bit for bit on every engine and machine |
 //! | distances, next cells and escape codes of flow fields | bit for bit on every engine and machine |
 //! | rooms and surfaces | bit for bit on one kind of machine, for any number of threads |
 //!
@@ -181,6 +183,7 @@
 //!
 //! | type | data |
 //! |---|---|
+//! | [`collide::Ray`] | its fields. Only `origin` and `direction` must be there |
 //! | [`collide::Hull`] | `vertices`, `rounding`, `half_space`. Reading builds the hull again: the same one, bit for bit. `vertices` may be any points |
 //! | [`collide::Body`], [`collide::Pose`], [`flow::GridFrame`] | their fields. A missing field is that of the identity; only a body's `hull` must be there |
 //! | [`flow::Grid`] | `size`, `connectivity`, `cells`, `costs`, `frame`. `cells` has a line of text for each row: `.` is free, `@` is an obstacle. It includes the obstacles that a clearance has made |

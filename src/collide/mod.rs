@@ -1,6 +1,6 @@
 //! Collision of convex hulls: which pairs of bodies touch, how deep, where, and when.
 //!
-//! A folder is a stage. From the ground up: `hull`, `bvh`, `scene`, `gjk`, `epa`, `broad_phase`, `narrow_phase`, `sweep`, `warm`,
+//! A folder is a stage. From the ground up: `hull`, `bvh`, `scene`, `gjk`, `epa`, `broad_phase`, `narrow_phase`, `ray`, `sweep`, `warm`,
 //! `query`. Imports run downward only.
 
 mod broad_phase;
@@ -10,6 +10,7 @@ mod gjk;
 mod hull;
 mod narrow_phase;
 mod query;
+mod ray;
 mod scene;
 mod sweep;
 mod warm;
@@ -29,14 +30,21 @@ pub use query::encoded::{
 };
 pub use query::estimate::Estimate;
 pub use query::kinds::Query;
-pub use query::options::{ContactOptions, DistanceOptions, ManifoldOptions, Options, SweepOptions};
-pub use query::pair::{contact, distance, distance_lower_bound, intersection, intersects, manifold, sweep};
+pub use query::options::{
+    ContactOptions, DistanceOptions, ManifoldOptions, Options, PointOptions, RayOptions, SweepOptions,
+};
+pub use query::pair::{
+    contact, distance, distance_lower_bound, intersection, intersects, manifold, nearest_point, raycast,
+    sweep,
+};
+pub use ray::rows::{Containment, NearestPoint, Occlusion, PointHit, RayHit, Raycast};
 pub use scene::body::Body;
 pub use scene::motion::Motion;
 pub use scene::packed_body::PackedBody;
 pub use scene::packed_motion::PackedMotion;
 pub use scene::pairs::Pairs;
 pub use scene::pose::Pose;
+pub use scene::ray::Ray;
 pub use sweep::rows::{Sweep, SweepOutcome};
 #[cfg(all(feature = "gpu", any(feature = "inspect", test)))]
 pub(crate) use {

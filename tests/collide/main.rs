@@ -32,7 +32,10 @@ mod measures_random;
 mod pair;
 #[cfg(feature = "gpu")]
 mod parts;
+mod points;
 mod precision;
+mod ray;
+mod ray_scenes;
 mod rows;
 #[cfg(feature = "serde")]
 mod serde;

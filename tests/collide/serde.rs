@@ -3,8 +3,8 @@
 use hullfield::Engine;
 use hullfield::collide::{
     Arena, Body, Contact, ContactOptions, Distance, DistanceOptions, Estimate, Hull, Intersection, Manifold,
-    ManifoldOptions, Motion, Options, Pairs, Plane, Pose, Precision, Query, Stats, Status, Sweep,
-    SweepOptions, SweepOutcome,
+    ManifoldOptions, Motion, Options, Pairs, Plane, PointOptions, Pose, Precision, Query, Ray, RayOptions,
+    Stats, Status, Sweep, SweepOptions, SweepOutcome,
 };
 use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes;
@@ -227,6 +227,15 @@ fn rows_and_statistics_of_every_query_come_back() {
         assert!(found.rows.iter().any(|row: &Sweep| row.outcome == outcome), "{outcome:?}");
     }
     comes_back(&found);
+    let rays: Vec<Ray> = bodies.iter().map(|body| Ray::new(body.position, [0.5, -1.0, 0.1])).collect();
+    let found = arena.raycasts(&bodies, &rays, &RayOptions { skip_start: true }).unwrap().wait().unwrap();
+    assert!(found.rows.iter().any(|row| row.hit.is_some()));
+    comes_back(&found);
+    comes_back(&arena.raycasts_all(&bodies, &rays, &RayOptions::default()).unwrap().wait().unwrap());
+    comes_back(&arena.occlusions(&bodies, &rays, &RayOptions::default()).unwrap().wait().unwrap());
+    let points: Vec<[f32; 3]> = bodies.iter().map(|body| body.position).collect();
+    comes_back(&arena.nearest_points(&bodies, &points, &PointOptions::default()).unwrap().wait().unwrap());
+    comes_back(&arena.containments(&bodies, &points).unwrap().wait().unwrap());
     comes_back(&arena.trace(&bodies[0], &bodies[1]).unwrap());
     comes_back::<Estimate>(&arena.estimate(Query::Intersections, bodies.len(), &all));
 }
@@ -267,12 +276,21 @@ fn options_that_are_left_out_are_the_default_and_none_is_misspelt_in_silence() {
     );
     comes_back(&options);
     comes_back(&SweepOptions { duration: 0.1, witness: true });
+    comes_back(&PointOptions::default());
+    comes_back(&Ray::new([0.0; 3], [1.0, 2.0, 3.0]).up_to(4.0).grouped(1, 2));
+    let ray: Ray = serde_json::from_str(r#"{"origin": [1, 2, 3], "direction": [0, 0, 1]}"#).unwrap();
+    assert_eq!(ray, Ray::new([1.0, 2.0, 3.0], [0.0, 0.0, 1.0]));
+    comes_back(&ray);
+    let bad = refused::<Ray>(r#"{"origin": [1, 2, 3], "direction": [0, 0, 0]}"#);
+    assert!(bad.contains("direction is"), "{bad}");
     for error in [
         refused::<Options>(r#"{"warmstart": true}"#),
         refused::<DistanceOptions>(r#"{"Margin": 1}"#),
         refused::<ContactOptions>(r#"{"margins": 1}"#),
         refused::<ManifoldOptions>(r#"{"margin ": 1}"#),
         refused::<SweepOptions>(r#"{"time": 1}"#),
+        refused::<RayOptions>(r#"{"skip": true}"#),
+        refused::<PointOptions>(r#"{"max": 1}"#),
         refused::<Motion>(r#"{"speed": [0, 0, 0]}"#),
     ] {
         assert!(error.contains("unknown field"), "{error}");

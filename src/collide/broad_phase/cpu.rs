@@ -86,6 +86,12 @@ impl BroadPhase {
         self.is_uncounted = !self.find_all(static_boxes, grow);
     }
 
+    /// Builds the tree over `boxes`, for a query that walks it itself.
+    pub(crate) fn tree_over_boxes(&mut self) -> &Tree {
+        self.build_tree();
+        &self.tree
+    }
+
     /// Builds the tree over `boxes`.
     fn build_tree(&mut self) {
         let Self { boxes, planes, tree, .. } = self;

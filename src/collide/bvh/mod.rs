@@ -2,5 +2,6 @@
 
 pub(crate) mod aabb;
 pub(crate) mod morton;
+pub(crate) mod near_first;
 pub(crate) mod static_tree;
 pub(crate) mod tree;

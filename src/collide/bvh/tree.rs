@@ -10,13 +10,13 @@ const TASK_NODES: usize = 256;
 /// Boxes in a node.
 pub(crate) const WIDTH: usize = 8;
 /// Most levels: `WIDTH^LEVELS` exceeds every 32-bit count of bodies, with one level to spare.
-const LEVELS: usize = 12;
+pub(super) const LEVELS: usize = 12;
 
 /// Eight boxes, coordinate by coordinate, so that a test of all eight is a few vector instructions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Node {
-    min: [[f32; WIDTH]; 3],
-    max: [[f32; WIDTH]; 3],
+    pub(super) min: [[f32; WIDTH]; 3],
+    pub(super) max: [[f32; WIDTH]; 3],
 }
 
 impl Node {

@@ -5,6 +5,7 @@ pub(crate) mod cells;
 pub(crate) mod faces;
 mod facets;
 mod flat;
+pub(crate) mod plane_table;
 mod polygons;
 mod predicate;
 mod quickhull;

@@ -294,8 +294,13 @@ impl Arena {
         self.measures(bodies, pairs, options.margin)
     }
 
+    /// The memory of the CPU's searches.
+    pub(super) fn searches(&self) -> Arc<SearchPool> {
+        Arc::clone(&self.searches)
+    }
+
     /// The checked input of a query, with the limit of its answer.
-    fn input(&self, bodies: &[Body], pairs: Pairs<'_>, layout: Layout) -> Result<QueryInput> {
+    pub(super) fn input(&self, bodies: &[Body], pairs: Pairs<'_>, layout: Layout) -> Result<QueryInput> {
         let input = QueryInput::new(&self.scene, bodies, self.statics.as_ref(), pairs, layout)?;
         Ok(QueryInput { answer_limit: self.engine.answer_limit(), ..input })
     }

@@ -18,4 +18,5 @@ pub(crate) mod kinds;
 pub(crate) mod options;
 pub(crate) mod pair;
 pub(crate) mod prepare;
+mod rays;
 pub(crate) mod warm;

@@ -126,3 +126,36 @@ impl Default for SweepOptions {
         Self { duration: 1.0, witness: false }
     }
 }
+
+/// The options of [`Arena::raycasts`](crate::collide::Arena::raycasts) and its like.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
+pub struct RayOptions {
+    /// Whether a ray does not hit the bodies that it starts in, or within the tolerance of: say, that of the character who looks, or the one
+    /// whose surface the ray leaves. Off by default.
+    pub skip_start: bool,
+}
+
+/// The options of [`Arena::nearest_points`](crate::collide::Arena::nearest_points).
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
+pub struct PointOptions {
+    /// Bodies that are farther away are not found, in world units, ≥ 0; infinity by default. The nearer the limit, the less there is to
+    /// search.
+    #[cfg_attr(feature = "serde", serde(with = "crate::wire::number"))]
+    pub max_distance: f32,
+}
+
+impl Default for PointOptions {
+    fn default() -> Self {
+        Self { max_distance: f32::INFINITY }
+    }
+}

@@ -1,9 +1,12 @@
-//! Queries for one pair of hulls, without an arena and an engine: in f64 on the calling thread.
+//! Queries for one pair of hulls, and for a ray or a point and a hull, without an arena and an engine: in f64 on the calling thread.
 //!
 //! This file has no shader.
 
+use glam::DVec3;
+
 use crate::collide::gjk::pose::{Placement, gap_between_centres};
 use crate::collide::hull::faces::FaceTable;
+use crate::collide::hull::plane_table::PlaneTable;
 use crate::collide::hull::{Dimension, Hull};
 use crate::collide::narrow_phase::exact::measure_placed;
 use crate::collide::narrow_phase::manifold::manifold_of;
@@ -11,9 +14,16 @@ use crate::collide::narrow_phase::measured::Measured;
 use crate::collide::narrow_phase::rows::{Contact, Distance, Intersection, Manifold};
 use crate::collide::query::arena::check_margin;
 use crate::collide::query::options::{ManifoldOptions, SweepOptions};
+use crate::collide::ray::cast::cast;
+use crate::collide::ray::measure::measure;
+use crate::collide::ray::query::check_point;
+use crate::collide::ray::rows::{PointHit, RayHit};
+use crate::collide::ray::search::point_hit;
 use crate::collide::scene::body::Body;
+use crate::collide::scene::frame::Frame;
 use crate::collide::scene::motion::Motion;
 use crate::collide::scene::pose::Pose;
+use crate::collide::scene::ray::{Line, Ray};
 use crate::collide::sweep::exact::{ExactPair, Impact};
 use crate::collide::sweep::outcome::Swept;
 use crate::collide::sweep::query;
@@ -218,4 +228,69 @@ pub fn sweep(
         row.set_witness(Some(&measure_placed(&met)));
     }
     Ok(row)
+}
+
+/// Where a ray hits a hull. In the row `ray` and `body` are 0.
+///
+/// The answer is that of [`Arena::raycasts`](crate::collide::Arena::raycasts), which says what a hit is. The direction has any length
+/// but 0; the greatest distance is in world units, and may be infinite.
+///
+/// # Cost
+/// The planes of the hull are computed, which takes some microseconds. For many rays an [`Arena`](crate::collide::Arena) is faster.
+///
+/// # Errors
+/// [`Error::Value`] where an origin, a direction or a greatest distance is as [`Arena::raycasts`](crate::collide::Arena::raycasts) does not
+/// allow it, and at [`Location::Body`] 0 where a number of the pose is NaN or out of range.
+///
+/// ```
+/// use hullfield::collide::{self, Hull, Pose};
+///
+/// let ball = Hull::ball(1.0)?;
+/// let hit = collide::raycast(&ball, Pose::at([5.0, 0.0, 0.0]), [0.0; 3], [1.0, 0.0, 0.0], f32::INFINITY)?;
+/// assert_eq!(hit.map(|hit| (hit.distance, hit.normal)), Some((4.0, Some([-1.0, 0.0, 0.0]))));
+/// # Ok::<(), hullfield::Error>(())
+/// ```
+pub fn raycast(
+    hull: &Hull,
+    pose: Pose,
+    origin: [f32; 3],
+    direction: [f32; 3],
+    max_distance: f32,
+) -> Result<Option<RayHit>> {
+    let ray = Ray::new(origin, direction).up_to(max_distance);
+    ray.check(Location::Argument)?;
+    let body = Body::new(0).posed(pose);
+    body.check(0, hull)?;
+    let (table, frame, line) = (PlaneTable::new(hull), Frame::new(hull, &body), Line::new(&ray));
+    Ok(cast(&table, &frame, &line).map(|found| found.row(&table, &frame, &line, [0, 0])))
+}
+
+/// The point of a hull's surface that is nearest to a point, and the signed distance. In the row `point` and `body` are 0.
+///
+/// The answer is that of [`Arena::nearest_points`](crate::collide::Arena::nearest_points).
+///
+/// # Cost
+/// As [`raycast`].
+///
+/// # Errors
+/// [`Error::Value`] where a coordinate is not finite or above 1e18, and at [`Location::Body`] 0 where a number of the pose is NaN or out of
+/// range.
+///
+/// ```
+/// use hullfield::collide::{self, Hull, Pose};
+///
+/// let row = collide::nearest_point(&Hull::cuboid([1.0; 3])?, Pose::IDENTITY, [0.0, 0.75, 0.0])?;
+/// assert_eq!((row.distance, row.nearest), (-0.25, [0.0, 1.0, 0.0]));
+/// # Ok::<(), hullfield::Error>(())
+/// ```
+pub fn nearest_point(hull: &Hull, pose: Pose, point: [f32; 3]) -> Result<PointHit> {
+    check_point(Location::Argument, point)?;
+    let body = Body::new(0).posed(pose);
+    body.check(0, hull)?;
+    let (table, frame, at) =
+        (PlaneTable::new(hull), Frame::new(hull, &body), DVec3::from(point.map(f64::from)));
+    match measure(&table, &frame, at, f64::INFINITY) {
+        Some(found) => Ok(point_hit(0, 0, &found)),
+        None => Err(Error::internal("collide::nearest_point", "a body without a nearest point")),
+    }
 }

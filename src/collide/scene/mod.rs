@@ -3,6 +3,7 @@
 pub(crate) mod body;
 pub(crate) mod bounds;
 pub(crate) mod budget;
+pub(crate) mod frame;
 pub(crate) mod layout;
 pub(crate) mod motion;
 pub(crate) mod packed_body;
@@ -12,4 +13,5 @@ pub(crate) mod placed;
 pub(crate) mod pose;
 pub(crate) mod quads;
 pub(crate) mod query_input;
+pub(crate) mod ray;
 pub(crate) mod statics;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use crate::collide::hull::faces::FaceTables;
+use crate::collide::hull::plane_table::PlaneTables;
 use crate::collide::hull::support::Supports;
 use crate::collide::hull::{Dimension, Hull};
 use crate::collide::scene::body::Body;
@@ -27,6 +28,8 @@ pub(crate) struct Scene {
     pub(crate) supports: Supports,
     /// Face tables, for manifolds.
     pub(crate) faces: FaceTables,
+    /// Plane tables, for rays and points.
+    pub(crate) planes: PlaneTables,
     pub(crate) has_half_space: bool,
     /// Ids of removed hulls: a point takes the place of each, and no body may use it.
     pub(crate) removed: BTreeSet<u32>,
@@ -41,6 +44,7 @@ impl Scene {
             has_half_space: hulls.iter().any(|hull| hull.dimension() == Dimension::HalfSpace),
             hulls: hulls.to_vec(),
             faces: FaceTables::new(hulls.len()),
+            planes: PlaneTables::new(hulls.len()),
             removed: BTreeSet::new(),
             spare_inputs: Mutex::default(),
         })

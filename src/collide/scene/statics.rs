@@ -1,9 +1,13 @@
 //! Statics, bodies that do not move: checked, laid out and put into a tree once, for all queries.
 
+use std::sync::OnceLock;
+
 use crate::collide::bvh::static_tree::StaticBoxes;
+use crate::collide::hull::Hull;
 use crate::collide::hull::support::Supports;
 use crate::collide::scene::body::Body;
 use crate::collide::scene::bounds::aabbs_into;
+use crate::collide::scene::frame::Frame;
 use crate::collide::scene::layout::{Layout, lay_out};
 use crate::collide::scene::packed_body::PackedBody;
 use crate::collide::scene::placed::Placed;
@@ -16,6 +20,8 @@ pub(crate) struct Statics {
     pub(crate) placed: Vec<Placed>,
     /// Their boxes and tree for the CPU's broad phase.
     pub(crate) boxes: StaticBoxes,
+    /// For rays and points, made when they are first used.
+    frames: OnceLock<Vec<Frame>>,
 }
 
 impl Statics {
@@ -29,6 +35,13 @@ impl Statics {
         lay_out(supports, bodies, layout, &mut copies, &mut packed, &mut placed)?;
         let mut boxes = Vec::new();
         aabbs_into(&mut boxes, &packed, &supports.records, 0.0);
-        Ok((Self { bodies: copies, placed, boxes: StaticBoxes::new(boxes) }, packed))
+        Ok((Self { bodies: copies, placed, boxes: StaticBoxes::new(boxes), frames: OnceLock::new() }, packed))
+    }
+
+    /// The frames of the statics.
+    pub(crate) fn frames(&self, hulls: &[Hull]) -> &[Frame] {
+        // On this thread: one that waits for others here might pick up a query that waits for it.
+        let frame = |body: &Body| Frame::new(&hulls[body.hull as usize], body);
+        self.frames.get_or_init(|| self.bodies.iter().map(frame).collect())
     }
 }

@@ -9,6 +9,7 @@
 //! - [`corpus`]: real point sets from a physics engine, or seeded replacements.
 //! - [`scenes`]: seeded scenes with gaps near zero, boxes in contact, piles, debris, tumbling crowds.
 //! - [`sweep`]: checks of claimed times of impact.
+//! - [`ray`]: checks of claimed hits of rays, and signed distances of points.
 //! - [`rooms`]: the shortest path in a polygon with holes, by a visibility graph, and seeded rooms.
 //! - [`compare`]: comparison of verdicts with the truth and with each other, by the rule of the tolerance band.
 //! - [`extent()`]: the extent of a long test.
@@ -33,6 +34,7 @@ pub mod memo;
 mod nearest;
 mod primitive;
 pub mod random;
+pub mod ray;
 pub mod rooms;
 pub mod scenes;
 mod shape;

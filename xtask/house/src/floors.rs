@@ -28,6 +28,7 @@ const INNER_FLOORS: [(&str, &[&[&str]]); 5] = [
             &["collide/epa"],
             &["collide/broad_phase"],
             &["collide/narrow_phase"],
+            &["collide/ray"],
             &["collide/sweep"],
             &["collide/warm"],
             &["collide/query"],

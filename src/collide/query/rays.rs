@@ -1,0 +1,200 @@
+//! Rays and points against the bodies of an arena.
+
+use std::sync::Arc;
+
+use crate::collide::narrow_phase::rows::Batch;
+use crate::collide::query::arena::Arena;
+use crate::collide::query::options::{PointOptions, RayOptions};
+use crate::collide::ray::query::{self, check_points, check_rays};
+use crate::collide::ray::rows::{Containment, NearestPoint, Occlusion, RayHit, Raycast};
+use crate::collide::scene::body::Body;
+use crate::collide::scene::layout::Layout;
+use crate::collide::scene::pairs::Pairs;
+use crate::collide::scene::query_input::QueryInput;
+use crate::collide::scene::ray::Ray;
+use crate::error::{Error, Location, Result};
+use crate::observe::span;
+use crate::pending::Pending;
+
+impl Arena {
+    /// Finds the first body that each ray hits: one row a ray, in their order.
+    ///
+    /// Statics count on after the bodies. Half-spaces are hit too. Among bodies hit at the same distance the least row is named.
+    ///
+    /// # What is a hit
+    /// Let S be a body's bounding radius (about the mean of the hull's vertices, scale and rounding included). A ray hits the body where it
+    /// comes within 3e-6 S of it: this is ¾ of the tolerance τ of [`intersections`](Self::intersections) for a point. So flat
+    /// hulls are hit, a ray in the plane of a face hits it, and no ray slips between two bodies that share an edge. A half-space has no
+    /// tolerance, as it has no size, nor has a point without rounding.
+    ///
+    /// - [`distance`](RayHit::distance) is where the ray enters the body. Where it only comes within the tolerance, it is where it does that.
+    /// - A ray that starts in a body, or within the tolerance of it, hits it at 0 and has no normal. [`RayOptions::skip_start`] leaves such
+    ///   bodies out.
+    /// - The end of a ray belongs to it.
+    ///
+    /// # Tolerance
+    /// All is computed in f64 from the f32 numbers as stored, with fixed operations: which body is hit, and every number, is the same bit for
+    /// bit on every engine and machine and for every number of threads. A hit is exact for a body whose surface is moved by up to 1e-9 S.
+    /// For distances above 1e5 S f64's rounding of the distance itself, 1e-15 of it, exceeds that.
+    ///
+    /// # Method
+    /// The tree of the broad phase is walked from near to far, eight boxes at a time. Lines are clipped against the planes of sharp hulls
+    /// (Cyrus and Beck 1978). Balls and capsules are quadratic equations. Other rounded hulls are ray cast by GJK (van den Bergen 2004).
+    ///
+    /// # What runs where
+    /// On the CPU's threads, for every engine: there is no kernel for rays yet.
+    ///
+    /// # Cost
+    /// The bodies are laid out and put into a tree in each call, so many rays in one call cost less than in several. Then a ray takes about a
+    /// microsecond among ten thousand hulls of some dozen faces. All planes of a hull are tested, so a hull of thousands of faces is
+    /// slower; see [`Hull::simplify`](crate::collide::Hull::simplify).
+    ///
+    /// # Errors
+    /// The call itself fails for bad input: [`Error::Value`] at its [`Location::Ray`] where an origin is not finite or above 1e18, a
+    /// direction is 0 or not finite, or a greatest distance negative or NaN; for a body as
+    /// [`intersections`](Self::intersections); [`Error::TooMany`]. The pending answer fails with [`Error::MemoryLimit`] where the rows
+    /// do not fit.
+    ///
+    /// ```
+    /// use hullfield::Engine;
+    /// use hullfield::collide::{Arena, Body, Hull, Options, Ray, RayOptions};
+    ///
+    /// let arena = Arena::new(&Engine::cpu(), &[Hull::cuboid([0.5; 3])?], Options::default())?;
+    /// let bodies = [Body::new(0).at([9.0, 0.0, 0.0]), Body::new(0).at([4.0, 0.0, 0.0])];
+    /// let rays = [Ray::new([0.0; 3], [2.0, 0.0, 0.0]), Ray::new([0.0; 3], [0.0, 1.0, 0.0])];
+    /// let found = arena.raycasts(&bodies, &rays, &RayOptions::default())?.wait()?;
+    /// let hit = found.rows[0].hit.ok_or("nothing is hit")?;
+    /// assert_eq!((hit.body, hit.distance, hit.normal), (1, 3.5, Some([-1.0, 0.0, 0.0])));
+    /// assert_eq!(found.rows[1].hit, None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn raycasts(
+        &self,
+        bodies: &[Body],
+        rays: &[Ray],
+        options: &RayOptions,
+    ) -> Result<Pending<Batch<Raycast>>> {
+        span!("hullfield.collide.raycasts", bodies = bodies.len(), rays = rays.len());
+        check_rays(rays)?;
+        let input = self.boxed_input(bodies)?;
+        let (scene, searches) = (Arc::clone(&self.scene), self.searches());
+        let (rays, at_start) = (rays.to_vec(), !options.skip_start);
+        Ok(Pending::spawn(move |awaited| {
+            query::raycasts(&scene, input.awaited_by(awaited), &searches, &rays, at_start)
+        }))
+    }
+
+    /// Finds all bodies that each ray hits, sorted by ray, distance and body.
+    ///
+    /// Hits and numbers are those of [`raycasts`](Self::raycasts).
+    ///
+    /// # Errors
+    /// As [`raycasts`](Self::raycasts).
+    pub fn raycasts_all(
+        &self,
+        bodies: &[Body],
+        rays: &[Ray],
+        options: &RayOptions,
+    ) -> Result<Pending<Batch<RayHit>>> {
+        span!("hullfield.collide.raycasts_all", bodies = bodies.len(), rays = rays.len());
+        check_rays(rays)?;
+        let input = self.boxed_input(bodies)?;
+        let (scene, searches) = (Arc::clone(&self.scene), self.searches());
+        let (rays, at_start) = (rays.to_vec(), !options.skip_start);
+        Ok(Pending::spawn(move |awaited| {
+            query::raycasts_all(&scene, input.awaited_by(awaited), &searches, &rays, at_start)
+        }))
+    }
+
+    /// Finds whether each ray hits anything: one row a ray, in their order.
+    ///
+    /// A ray hits what it hits for [`raycasts`](Self::raycasts). The search ends with the first body that it finds, near or far, so it is
+    /// faster, and names no body.
+    ///
+    /// # Errors
+    /// As [`raycasts`](Self::raycasts).
+    pub fn occlusions(
+        &self,
+        bodies: &[Body],
+        rays: &[Ray],
+        options: &RayOptions,
+    ) -> Result<Pending<Batch<Occlusion>>> {
+        span!("hullfield.collide.occlusions", bodies = bodies.len(), rays = rays.len());
+        check_rays(rays)?;
+        let input = self.boxed_input(bodies)?;
+        let (scene, searches) = (Arc::clone(&self.scene), self.searches());
+        let (rays, at_start) = (rays.to_vec(), !options.skip_start);
+        Ok(Pending::spawn(move |awaited| {
+            query::occluded(&scene, input.awaited_by(awaited), &searches, &rays, at_start)
+        }))
+    }
+
+    /// Finds the body that is nearest to each point, in world units: one row a point, in their order.
+    ///
+    /// The distance is signed: inside of a body it is minus the depth. So of several bodies that contain a point the one in which it is
+    /// deepest is named. Among bodies at the same distance the least row is named. Statics count on after the bodies, and groups do not
+    /// matter.
+    ///
+    /// # Tolerance
+    /// As [`raycasts`](Self::raycasts): f64 throughout, within 1e-9 S, and the same bit for bit everywhere.
+    ///
+    /// # What runs where
+    /// On the CPU's threads, for every engine.
+    ///
+    /// # Errors
+    /// The call itself fails for bad input: [`Error::Value`] at its [`Location::Point`] where a coordinate is not finite or above 1e18;
+    /// where the greatest distance is negative or NaN; for a body as [`intersections`](Self::intersections); [`Error::TooMany`].
+    ///
+    /// ```
+    /// use hullfield::Engine;
+    /// use hullfield::collide::{Arena, Body, Hull, Options, PointOptions};
+    ///
+    /// let arena = Arena::new(&Engine::cpu(), &[Hull::cuboid([0.5; 3])?], Options::default())?;
+    /// let bodies = [Body::new(0), Body::new(0).at([4.0, 0.0, 0.0])];
+    /// let points = [[1.0, 0.0, 0.0], [4.0, 0.0, 0.25]];
+    /// let found = arena.nearest_points(&bodies, &points, &PointOptions::default())?.wait()?;
+    /// let hits: Vec<_> = found.rows.iter().flat_map(|row| row.hit).map(|hit| (hit.body, hit.distance)).collect();
+    /// assert_eq!(hits, [(0, 0.5), (1, -0.25)]);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    pub fn nearest_points(
+        &self,
+        bodies: &[Body],
+        points: &[[f32; 3]],
+        options: &PointOptions,
+    ) -> Result<Pending<Batch<NearestPoint>>> {
+        span!("hullfield.collide.nearest_points", bodies = bodies.len(), points = points.len());
+        check_points(points)?;
+        let max_distance = f64::from(options.max_distance);
+        if !(max_distance >= 0.0) {
+            let (value, allowed) = (format!("{:?}", options.max_distance), "it must be zero or more");
+            return Err(Error::value(Location::Argument, "max_distance", value, allowed));
+        }
+        let input = self.boxed_input(bodies)?;
+        let (scene, searches, points) = (Arc::clone(&self.scene), self.searches(), points.to_vec());
+        Ok(Pending::spawn(move |awaited| {
+            query::nearest(&scene, input.awaited_by(awaited), &searches, &points, max_distance)
+        }))
+    }
+
+    /// Finds all bodies that contain each point, sorted by point and body.
+    ///
+    /// A body contains the points of its surface, and those outside within its tolerance, 3e-6 S: see [`raycasts`](Self::raycasts).
+    ///
+    /// # Errors
+    /// As [`nearest_points`](Self::nearest_points).
+    pub fn containments(&self, bodies: &[Body], points: &[[f32; 3]]) -> Result<Pending<Batch<Containment>>> {
+        span!("hullfield.collide.containments", bodies = bodies.len(), points = points.len());
+        check_points(points)?;
+        let input = self.boxed_input(bodies)?;
+        let (scene, searches, points) = (Arc::clone(&self.scene), self.searches(), points.to_vec());
+        Ok(Pending::spawn(move |awaited| {
+            query::containing(&scene, input.awaited_by(awaited), &searches, &points)
+        }))
+    }
+
+    /// The checked bodies, ready for boxes.
+    fn boxed_input(&self, bodies: &[Body]) -> Result<QueryInput> {
+        self.input(bodies, Pairs::BroadPhase, Layout { packed: true, placed: false })
+    }
+}

@@ -1,0 +1,228 @@
+//! Queries with rays and points, on all cores.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use web_time::Instant;
+
+use crate::collide::broad_phase::search_pool::SearchPool;
+use crate::collide::bvh::static_tree::StaticBoxes;
+use crate::collide::narrow_phase::rows::{Batch, Stats};
+use crate::collide::narrow_phase::settle::milliseconds;
+use crate::collide::ray::rows::{Containment, NearestPoint, Occlusion, RayHit, Raycast};
+use crate::collide::ray::search::{Targets, all_hits, containments, first_hits, nearest_points, occlusions};
+use crate::collide::scene::bounds::aabbs_into;
+use crate::collide::scene::budget::RowBudget;
+use crate::collide::scene::frame::Frame;
+use crate::collide::scene::pose::is_placed;
+use crate::collide::scene::query_input::{QueryInput, Scene};
+use crate::collide::scene::ray::Ray;
+use crate::error::{Error, Location, Result};
+use crate::parallel::{for_each_chunk, map_chunks};
+
+/// Rays or points in one task.
+const TASK: usize = 128;
+
+/// Checks rays.
+///
+/// # Errors
+/// [`Error::Value`] at the [`Location::Ray`] of the first bad one, [`Error::TooMany`].
+pub(crate) fn check_rays(rays: &[Ray]) -> Result<()> {
+    check_count("rays", rays.len())?;
+    rays.iter().enumerate().try_for_each(|(row, ray)| ray.check(Location::Ray(row)))
+}
+
+/// Checks points.
+///
+/// # Errors
+/// [`Error::Value`] at the [`Location::Point`] of the first bad one, [`Error::TooMany`].
+pub(crate) fn check_points(points: &[[f32; 3]]) -> Result<()> {
+    check_count("points", points.len())?;
+    points.iter().enumerate().try_for_each(|(row, &point)| check_point(Location::Point(row), point))
+}
+
+/// Checks a point.
+///
+/// # Errors
+/// [`Error::Value`] at `at`.
+pub(crate) fn check_point(at: Location, point: [f32; 3]) -> Result<()> {
+    if is_placed(point) {
+        return Ok(());
+    }
+    let allowed = "each must be finite and at most 1e18 in magnitude";
+    Err(Error::value(at, "point", format!("{point:?}"), allowed))
+}
+
+fn check_count(what: &'static str, count: usize) -> Result<()> {
+    let (count, limit) = (count as u64, u64::from(u32::MAX));
+    if count > limit { Err(Error::TooMany { what, count, limit }) } else { Ok(()) }
+}
+
+/// The bodies of a query laid out and in a tree, and a query over them that returns rows, the number of bodies examined and that of
+/// hits.
+fn with_targets<R>(
+    scene: &Scene,
+    mut input: QueryInput,
+    pool: &SearchPool,
+    at_start: bool,
+    work: impl FnOnce(&Targets<'_>, &QueryInput) -> Result<(Vec<R>, u64, u64)>,
+) -> Result<Batch<R>> {
+    let begin = Instant::now();
+    let mut search = pool.take();
+    aabbs_into(&mut search.boxes, &input.packed, &scene.supports.records, 0.0);
+    let movers = Frame::all(&scene.hulls, &input.bodies[..input.mover_count]);
+    let statics = input.statics.take();
+    let none = StaticBoxes::default();
+    let targets = Targets {
+        scene,
+        movers: &movers,
+        statics: statics.as_ref().map_or(&[][..], |statics| statics.frames(&scene.hulls)),
+        tree: search.tree_over_boxes(),
+        static_boxes: statics.as_ref().map_or(&none, |statics| &statics.boxes),
+        planes: &input.planes,
+        at_start,
+    };
+    let found = work(&targets, &input);
+    pool.give_back(search);
+    input.statics = statics;
+    let upload_ms = input.upload_ms;
+    scene.give_back(input);
+    let (rows, candidate_count, hit_count) = found?;
+    let mut stats = Stats { candidate_count, hit_count, ..Stats::default() };
+    stats.times.upload_ms = upload_ms;
+    stats.times.kernels_ms = milliseconds(begin);
+    stats.times.total_ms = upload_ms + stats.times.kernels_ms;
+    Ok(Batch::new(rows, stats))
+}
+
+/// One row for each of `items`, in their order.
+fn fill_rows<T: Sync, R: Clone + Send>(
+    input: &QueryInput,
+    items: &[T],
+    empty: R,
+    work: impl Fn(&[T], u32, &mut [R]) -> u64 + Sync + Send,
+) -> Result<(Vec<R>, u64)> {
+    let budget = RowBudget::new::<R>(input.answer_limit).awaited_by(&input.awaited);
+    budget.add(items.len());
+    budget.check()?;
+    let mut rows = vec![empty; items.len()];
+    let count = AtomicU64::new(0);
+    for_each_chunk(&mut rows, TASK, |(chunk, rows)| {
+        if input.awaited.is_awaited() {
+            let first = chunk * TASK;
+            count.fetch_add(work(&items[first..first + rows.len()], first as u32, rows), Relaxed);
+        }
+    });
+    budget.check()?;
+    Ok((rows, count.into_inner()))
+}
+
+/// Any number of rows for each of `items`, in their order.
+fn list_rows<T: Sync, R: Send>(
+    input: &QueryInput,
+    items: &[T],
+    work: impl Fn(&T, u32, &mut Vec<R>) -> u64 + Sync + Send,
+) -> Result<(Vec<R>, u64)> {
+    let budget = RowBudget::new::<R>(input.answer_limit).awaited_by(&input.awaited);
+    let numbered: Vec<(u32, &T)> = (0..).zip(items).collect();
+    let parts = map_chunks(&numbered, TASK, |items| {
+        let (mut rows, mut count) = (Vec::new(), 0);
+        for &(id, item) in items {
+            let before = rows.len();
+            count += work(item, id, &mut rows);
+            if !budget.add(rows.len() - before) {
+                break;
+            }
+        }
+        (rows, count)
+    });
+    budget.check()?;
+    let mut all = Vec::with_capacity(parts.iter().map(|(rows, _)| rows.len()).sum());
+    let mut count = 0;
+    for (rows, part_count) in parts {
+        all.extend(rows);
+        count += part_count;
+    }
+    Ok((all, count))
+}
+
+/// The first hit of each ray.
+pub(crate) fn raycasts(
+    scene: &Scene,
+    input: QueryInput,
+    pool: &SearchPool,
+    rays: &[Ray],
+    at_start: bool,
+) -> Result<Batch<Raycast>> {
+    with_targets(scene, input, pool, at_start, |targets, input| {
+        let empty = Raycast { ray: 0, hit: None };
+        let (rows, count) =
+            fill_rows(input, rays, empty, |rays, first, rows| first_hits(targets, rays, first, rows))?;
+        let hit_count = rows.iter().filter(|row| row.hit.is_some()).count() as u64;
+        Ok((rows, count, hit_count))
+    })
+}
+
+/// Whether each ray hits anything.
+pub(crate) fn occluded(
+    scene: &Scene,
+    input: QueryInput,
+    pool: &SearchPool,
+    rays: &[Ray],
+    at_start: bool,
+) -> Result<Batch<Occlusion>> {
+    with_targets(scene, input, pool, at_start, |targets, input| {
+        let empty = Occlusion { ray: 0, occluded: false };
+        let (rows, count) =
+            fill_rows(input, rays, empty, |rays, first, rows| occlusions(targets, rays, first, rows))?;
+        let hit_count = rows.iter().filter(|row| row.occluded).count() as u64;
+        Ok((rows, count, hit_count))
+    })
+}
+
+/// All hits of each ray.
+pub(crate) fn raycasts_all(
+    scene: &Scene,
+    input: QueryInput,
+    pool: &SearchPool,
+    rays: &[Ray],
+    at_start: bool,
+) -> Result<Batch<RayHit>> {
+    with_targets(scene, input, pool, at_start, |targets, input| {
+        let (rows, count) = list_rows(input, rays, |ray, id, rows| all_hits(targets, ray, id, rows))?;
+        let hit_count = rows.len() as u64;
+        Ok((rows, count, hit_count))
+    })
+}
+
+/// The nearest body of each point.
+pub(crate) fn nearest(
+    scene: &Scene,
+    input: QueryInput,
+    pool: &SearchPool,
+    points: &[[f32; 3]],
+    max_distance: f64,
+) -> Result<Batch<NearestPoint>> {
+    with_targets(scene, input, pool, true, |targets, input| {
+        let empty = NearestPoint { point: 0, hit: None };
+        let (rows, count) = fill_rows(input, points, empty, |points, first, rows| {
+            nearest_points(targets, points, first, max_distance, rows)
+        })?;
+        let hit_count = rows.iter().filter(|row| row.hit.is_some()).count() as u64;
+        Ok((rows, count, hit_count))
+    })
+}
+
+/// The bodies that contain each point.
+pub(crate) fn containing(
+    scene: &Scene,
+    input: QueryInput,
+    pool: &SearchPool,
+    points: &[[f32; 3]],
+) -> Result<Batch<Containment>> {
+    with_targets(scene, input, pool, true, |targets, input| {
+        let (rows, count) =
+            list_rows(input, points, |&point, id, rows| containments(targets, point, id, rows))?;
+        let hit_count = rows.len() as u64;
+        Ok((rows, count, hit_count))
+    })
+}

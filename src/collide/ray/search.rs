@@ -1,0 +1,331 @@
+//! Rays and points against a scene: a walk of the trees from near to far.
+//!
+//! What is found is a function of the bodies, the ray or the point alone: boxes are skipped only where their lower bound is clear of the best
+//! distance so far, and among equal distances the least body id wins. So neither the order of the walk nor the number of threads matters.
+
+use glam::DVec3;
+
+use crate::collide::bvh::near_first::{BodyVisit, BoxPoint, SlabRay};
+use crate::collide::bvh::static_tree::StaticBoxes;
+use crate::collide::bvh::tree::Tree;
+use crate::collide::hull::plane_table::PlaneTable;
+use crate::collide::ray::cast::{Found, cast};
+use crate::collide::ray::measure::{Measured, contains, measure};
+use crate::collide::ray::rows::{Containment, NearestPoint, Occlusion, PointHit, RayHit, Raycast};
+use crate::collide::scene::frame::Frame;
+use crate::collide::scene::query_input::Scene;
+use crate::collide::scene::ray::{Line, Ray};
+
+/// The bodies of a query.
+pub(crate) struct Targets<'a> {
+    pub(crate) scene: &'a Scene,
+    pub(crate) movers: &'a [Frame],
+    pub(crate) statics: &'a [Frame],
+    /// Over the boxes of the movers.
+    pub(crate) tree: &'a Tree,
+    pub(crate) static_boxes: &'a StaticBoxes,
+    /// Ids of the half-spaces, statics included, ascending.
+    pub(crate) planes: &'a [u32],
+    /// Whether bodies that a ray starts in are hit.
+    pub(crate) at_start: bool,
+}
+
+impl Targets<'_> {
+    #[inline(always)]
+    fn frame(&self, body: u32) -> &Frame {
+        let body = body as usize;
+        if body < self.movers.len() { &self.movers[body] } else { &self.statics[body - self.movers.len()] }
+    }
+
+    #[inline(always)]
+    fn table(&self, frame: &Frame) -> &PlaneTable {
+        self.scene.planes.of(&self.scene.hulls, frame.hull)
+    }
+
+    /// Visits half-spaces, movers and statics.
+    #[inline(always)]
+    fn walk_ray(&self, ray: &Ray, line: &Line, visitor: &mut (impl BodyVisit + FromBody)) {
+        self.planes.iter().for_each(|&body| visitor.body(body));
+        let slabs = SlabRay::new(ray.origin, line.direction.to_array(), line.length);
+        self.tree.near_first(&slabs, visitor);
+        self.walk_statics(|tree, visitor| tree.near_first(&slabs, visitor), visitor);
+    }
+
+    #[inline(always)]
+    fn walk_point(&self, point: [f32; 3], visitor: &mut (impl BodyVisit + FromBody)) {
+        self.planes.iter().for_each(|&body| visitor.body(body));
+        let point = BoxPoint(point);
+        self.tree.near_first(&point, visitor);
+        self.walk_statics(|tree, visitor| tree.near_first(&point, visitor), visitor);
+    }
+
+    #[inline(always)]
+    fn walk_statics<V: BodyVisit + FromBody>(&self, walk: impl FnOnce(&Tree, &mut V), visitor: &mut V) {
+        if !self.statics.is_empty() {
+            visitor.count_from(self.movers.len() as u32);
+            walk(&self.static_boxes.tree, visitor);
+        }
+    }
+
+    /// The hit of one body, where groups and masks accept it.
+    #[inline(always)]
+    fn cast(&self, line: &Line, body: u32) -> Option<Found> {
+        let frame = self.frame(body);
+        if line.group & frame.mask == 0 || frame.group & line.mask == 0 {
+            return None;
+        }
+        let found = cast(self.table(frame), frame, line)?;
+        (self.at_start || !found.is_start()).then_some(found)
+    }
+
+    fn row(&self, line: &Line, ray: u32, body: u32, found: &Found) -> RayHit {
+        let frame = self.frame(body);
+        found.row(self.table(frame), frame, line, [ray, body])
+    }
+}
+
+/// A visitor whose ids count from another body: a tree of statics counts from 0.
+trait FromBody {
+    fn count_from(&mut self, body: u32);
+}
+
+/// An f32 not below a distance, and not below 0.
+fn at_least(distance: f64) -> f32 {
+    if distance >= f64::from(f32::MAX) { f32::INFINITY } else { (distance as f32).next_up().max(0.0) }
+}
+
+/// Finds the first hit.
+struct First<'a> {
+    targets: &'a Targets<'a>,
+    line: &'a Line,
+    from: u32,
+    limit: f32,
+    best: Option<(u32, Found)>,
+    cast_count: u64,
+}
+
+impl FromBody for First<'_> {
+    fn count_from(&mut self, body: u32) {
+        self.from = body;
+    }
+}
+
+impl BodyVisit for First<'_> {
+    #[inline(always)]
+    fn limit(&self) -> f32 {
+        self.limit
+    }
+
+    #[inline(always)]
+    fn body(&mut self, body: u32) {
+        let body = self.from + body;
+        self.cast_count += 1;
+        let Some(found) = self.targets.cast(self.line, body) else { return };
+        let is_first = match &self.best {
+            None => true,
+            Some((other, best)) => {
+                found.distance < best.distance || found.distance == best.distance && body < *other
+            }
+        };
+        if is_first {
+            self.limit = at_least(found.distance);
+            self.best = Some((body, found));
+        }
+    }
+}
+
+/// Finds all hits, or whether there is one.
+struct Every<'a> {
+    targets: &'a Targets<'a>,
+    line: &'a Line,
+    from: u32,
+    limit: f32,
+    only_one: bool,
+    hits: &'a mut Vec<(u32, Found)>,
+    cast_count: u64,
+}
+
+impl FromBody for Every<'_> {
+    fn count_from(&mut self, body: u32) {
+        self.from = body;
+    }
+}
+
+impl BodyVisit for Every<'_> {
+    #[inline(always)]
+    fn limit(&self) -> f32 {
+        self.limit
+    }
+
+    #[inline(always)]
+    fn body(&mut self, body: u32) {
+        if self.only_one && !self.hits.is_empty() {
+            return;
+        }
+        self.cast_count += 1;
+        if let Some(found) = self.targets.cast(self.line, self.from + body) {
+            self.hits.push((self.from + body, found));
+            if self.only_one {
+                // Below every box.
+                self.limit = -1.0;
+            }
+        }
+    }
+}
+
+/// The first hits of rays that are numbered from `first` on, and how many bodies were cast against.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+pub(crate) fn first_hits(targets: &Targets<'_>, rays: &[Ray], first: u32, rows: &mut [Raycast]) -> u64 {
+    let mut cast_count = 0;
+    for ((id, ray), row) in (first..).zip(rays).zip(rows) {
+        let line = Line::new(ray);
+        let limit = at_least(line.max_distance);
+        let mut search = First { targets, line: &line, from: 0, limit, best: None, cast_count: 0 };
+        targets.walk_ray(ray, &line, &mut search);
+        cast_count += search.cast_count;
+        let hit = search.best.map(|(body, found)| targets.row(&line, id, body, &found));
+        *row = Raycast { ray: id, hit };
+    }
+    cast_count
+}
+
+/// Whether rays hit anything.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+pub(crate) fn occlusions(targets: &Targets<'_>, rays: &[Ray], first: u32, rows: &mut [Occlusion]) -> u64 {
+    let mut cast_count = 0;
+    let mut hits = Vec::new();
+    for ((id, ray), row) in (first..).zip(rays).zip(rows) {
+        let line = Line::new(ray);
+        let limit = at_least(line.max_distance);
+        hits.clear();
+        let mut search =
+            Every { targets, line: &line, from: 0, limit, only_one: true, hits: &mut hits, cast_count: 0 };
+        targets.walk_ray(ray, &line, &mut search);
+        cast_count += search.cast_count;
+        *row = Occlusion { ray: id, occluded: !hits.is_empty() };
+    }
+    cast_count
+}
+
+/// Adds all hits of a ray, sorted by distance and body.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+pub(crate) fn all_hits(targets: &Targets<'_>, ray: &Ray, id: u32, rows: &mut Vec<RayHit>) -> u64 {
+    let line = Line::new(ray);
+    let limit = at_least(line.max_distance);
+    let mut hits = Vec::new();
+    let mut search =
+        Every { targets, line: &line, from: 0, limit, only_one: false, hits: &mut hits, cast_count: 0 };
+    targets.walk_ray(ray, &line, &mut search);
+    let cast_count = search.cast_count;
+    hits.sort_unstable_by(|(a, one), (b, other)| one.distance.total_cmp(&other.distance).then(a.cmp(b)));
+    rows.extend(hits.iter().map(|(body, found)| targets.row(&line, id, *body, found)));
+    cast_count
+}
+
+/// Finds the nearest body of a point, or all bodies that contain it.
+struct Near<'a> {
+    targets: &'a Targets<'a>,
+    point: DVec3,
+    from: u32,
+    /// Bodies that are farther are skipped.
+    most: f64,
+    best: Option<(u32, Measured)>,
+    /// Where all bodies that contain the point are asked for.
+    all: Option<&'a mut Vec<(u32, Measured)>>,
+    measure_count: u64,
+}
+
+impl FromBody for Near<'_> {
+    fn count_from(&mut self, body: u32) {
+        self.from = body;
+    }
+}
+
+impl BodyVisit for Near<'_> {
+    #[inline(always)]
+    fn limit(&self) -> f32 {
+        at_least(self.most)
+    }
+
+    #[inline(always)]
+    fn body(&mut self, body: u32) {
+        let body = self.from + body;
+        self.measure_count += 1;
+        let frame = self.targets.frame(body);
+        // Boxes hold more than the tolerance, and only those around the point are visited where all bodies are asked for.
+        let limit = if self.all.is_some() { f64::INFINITY } else { self.most };
+        let Some(found) = measure(self.targets.table(frame), frame, self.point, limit) else { return };
+        if let Some(all) = &mut self.all {
+            if contains(frame, found.distance) {
+                all.push((body, found));
+            }
+            return;
+        }
+        let is_nearer = match &self.best {
+            None => true,
+            Some((other, best)) => {
+                found.distance < best.distance || found.distance == best.distance && body < *other
+            }
+        };
+        if is_nearer {
+            self.most = found.distance;
+            self.best = Some((body, found));
+        }
+    }
+}
+
+/// The nearest bodies of points that are numbered from `first` on.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+pub(crate) fn nearest_points(
+    targets: &Targets<'_>,
+    points: &[[f32; 3]],
+    first: u32,
+    max_distance: f64,
+    rows: &mut [NearestPoint],
+) -> u64 {
+    let mut measure_count = 0;
+    for ((id, &at), row) in (first..).zip(points).zip(rows) {
+        let point = DVec3::from(at.map(f64::from));
+        let mut search =
+            Near { targets, point, from: 0, most: max_distance, best: None, all: None, measure_count: 0 };
+        targets.walk_point(at, &mut search);
+        measure_count += search.measure_count;
+        let hit = search.best.map(|(body, found)| point_hit(id, body, &found));
+        *row = NearestPoint { point: id, hit };
+    }
+    measure_count
+}
+
+/// The row of a measured point.
+pub(crate) fn point_hit(id: u32, body: u32, found: &Measured) -> PointHit {
+    PointHit {
+        point: id,
+        body,
+        distance: found.distance,
+        nearest: found.nearest.to_array(),
+        normal: found.normal.to_array(),
+    }
+}
+
+/// Adds the bodies that contain a point, by their ids.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+pub(crate) fn containments(
+    targets: &Targets<'_>,
+    point: [f32; 3],
+    id: u32,
+    rows: &mut Vec<Containment>,
+) -> u64 {
+    let at = DVec3::from(point.map(f64::from));
+    let mut all = Vec::new();
+    let mut search =
+        Near { targets, point: at, from: 0, most: 0.0, best: None, all: Some(&mut all), measure_count: 0 };
+    targets.walk_point(point, &mut search);
+    let measure_count = search.measure_count;
+    all.sort_unstable_by_key(|&(body, _)| body);
+    rows.extend(all.iter().map(|&(body, ref found)| Containment {
+        point: id,
+        body,
+        distance: found.distance,
+    }));
+    measure_count
+}

@@ -1,0 +1,267 @@
+//! Rays against scenes: each answer equals the least, or all, over single bodies, bit for bit, on every engine and for every number of
+//! threads; and of bad input.
+
+use glam::DVec3;
+use hullfield::collide::{self, Arena, Body, Hull, Occlusion, Options, Ray, RayHit, RayOptions, Raycast};
+use hullfield::{Engine, Error, Location};
+use hullfield_oracle::extent;
+use hullfield_oracle::random::Random;
+
+use crate::answers::engines;
+use crate::ray::kinds;
+
+/// Hulls of every kind and half-spaces, bodies at one size or at many, statics, and rays among them.
+struct Crowd {
+    hulls: Vec<Hull>,
+    bodies: Vec<Body>,
+    statics: Vec<Body>,
+    rays: Vec<Ray>,
+}
+
+fn crowd(count: usize, ray_count: usize, spread: f64, far: f64, seed: u64) -> Crowd {
+    let mut random = Random::new(seed);
+    let mut hulls: Vec<Hull> = kinds().into_iter().map(|(hull, _)| hull).collect();
+    hulls.push(Hull::half_space());
+    let ground = hulls.len() - 1;
+    let offset = random.direction() * far;
+    let side = 3.0 * (count as f64).cbrt();
+    let at = |random: &mut Random| {
+        (offset + DVec3::new(random.unit(), random.unit(), random.unit()) * side).as_vec3().to_array()
+    };
+    let body = |random: &mut Random, hull: usize| {
+        let size = random.log_between(1.0 / spread, spread) as f32;
+        let scale = if random.chance(0.5) {
+            [size; 3]
+        } else {
+            [0; 3].map(|_| size * random.log_between(0.3, 3.0) as f32)
+        };
+        let padding = if random.chance(0.2) { size * 0.1 } else { 0.0 };
+        let body = Body { scale, ..Body::new(hull as u32).at(at(random)).rotated(random.rotation()) };
+        let groups = [u32::MAX, 1, 2][random.below(3)];
+        body.padded(padding).grouped(groups, [u32::MAX, 1, 2, 0][random.below(4)])
+    };
+    let mut bodies: Vec<Body> =
+        (0..count).map(|i| body(&mut random, if i % 97 == 96 { ground } else { i % ground })).collect();
+    let statics: Vec<Body> =
+        (0..count / 4).map(|i| body(&mut random, if i == 7 { ground } else { i % ground })).collect();
+    // Twins are hit at the same distance.
+    for i in (10..count).step_by(17) {
+        bodies[i] = bodies[i - 1];
+    }
+    let rays = (0..ray_count)
+        .map(|i| {
+            let origin = at(&mut random);
+            let direction = match i % 4 {
+                0 => [[1.0, 0.0, 0.0], [0.0, -1.0, 0.0], [0.0, 0.0, 2.0]][random.below(3)],
+                1 => (DVec3::from(bodies[i % count].position.map(f64::from))
+                    - DVec3::from(origin.map(f64::from)))
+                .as_vec3()
+                .to_array(),
+                _ => random.direction().as_vec3().to_array(),
+            };
+            let direction = if direction == [0.0; 3] { [1.0, 0.0, 0.0] } else { direction };
+            let most = if i % 3 == 0 { (side * random.unit()) as f32 } else { f32::INFINITY };
+            let group = [u32::MAX, 1, 2, 4][random.below(4)];
+            Ray::new(origin, direction).up_to(most).grouped(group, [u32::MAX, 2][random.below(2)])
+        })
+        .collect();
+    Crowd { hulls, bodies, statics, rays }
+}
+
+impl Crowd {
+    fn arena(&self, engine: &Engine) -> Arena {
+        let options = Options { statics: self.statics.clone(), ..Options::default() };
+        Arena::new(engine, &self.hulls, options).unwrap()
+    }
+
+    /// All hits of a ray, one body after another, sorted.
+    fn hits(&self, ray: u32, skip_start: bool) -> Vec<RayHit> {
+        let Ray { origin, direction, max_distance, group, mask } = self.rays[ray as usize];
+        let all = self.bodies.iter().chain(&self.statics);
+        let mut hits: Vec<RayHit> = (0..)
+            .zip(all)
+            .filter(|(_, body)| group & body.mask != 0 && body.group & mask != 0)
+            .filter_map(|(id, body)| {
+                // The free function has no padding: it is the rounding radius of a hull that is not scaled.
+                let hull = &self.hulls[body.hull as usize];
+                let mut hit = if body.padding == 0.0 {
+                    collide::raycast(hull, body.pose(), origin, direction, max_distance).unwrap()?
+                } else {
+                    self.alone(body, ray)?
+                };
+                (hit.ray, hit.body) = (ray, id);
+                (!skip_start || hit.normal.is_some()).then_some(hit)
+            })
+            .collect();
+        hits.sort_by(|a, b| a.distance.total_cmp(&b.distance).then(a.body.cmp(&b.body)));
+        hits
+    }
+
+    /// The hit of one body, by an arena that holds no other.
+    fn alone(&self, body: &Body, ray: u32) -> Option<RayHit> {
+        let arena = Arena::new(&Engine::cpu(), &self.hulls[body.hull as usize..][..1], Options::default());
+        let body = Body { hull: 0, ..*body };
+        let rays = &self.rays[ray as usize..][..1];
+        let found = arena.unwrap().raycasts(&[body], rays, &RayOptions::default());
+        found.unwrap().wait().unwrap().rows[0].hit
+    }
+}
+
+fn raycasts(arena: &Arena, crowd: &Crowd, options: &RayOptions) -> Vec<Raycast> {
+    arena.raycasts(&crowd.bodies, &crowd.rays, options).unwrap().wait().unwrap().rows
+}
+
+#[test]
+fn a_scene_is_hit_where_its_bodies_are() {
+    let mut counts = [0; 4];
+    for (seed, count, spread, far) in [
+        (811, 1, 1.0, 0.0),
+        (812, 9, 1.0, 0.0),
+        (813, 120, 3.0, 10.0),
+        (814, 400, 30.0, 1e3),
+        (815, 200, 1.0, 1e6),
+    ] {
+        let crowd = crowd(count, extent(120, 2_000), spread, far, seed);
+        for (name, engine) in engines() {
+            let arena = crowd.arena(&engine);
+            for skip_start in [false, true] {
+                let options = RayOptions { skip_start };
+                let first = raycasts(&arena, &crowd, &options);
+                let all = arena.raycasts_all(&crowd.bodies, &crowd.rays, &options).unwrap().wait().unwrap();
+                let any = arena.occlusions(&crowd.bodies, &crowd.rays, &options).unwrap().wait().unwrap();
+                assert_eq!((first.len(), any.rows.len()), (crowd.rays.len(), crowd.rays.len()));
+                let mut listed = all.rows.iter();
+                for (ray, (row, any)) in (0..).zip(first.iter().zip(&any.rows)) {
+                    let hits = crowd.hits(ray, skip_start);
+                    assert_eq!(row.ray, ray, "{name}");
+                    assert_eq!(row.hit, hits.first().copied(), "{name}, ray {ray} of {seed}");
+                    assert_eq!((any.ray, any.occluded), (ray, !hits.is_empty()), "{name}");
+                    for hit in &hits {
+                        assert_eq!(listed.next(), Some(hit), "{name}, ray {ray} of {seed}");
+                    }
+                    counts[0] += usize::from(hits.is_empty());
+                    counts[1] += usize::from(hits.len() > 1);
+                    counts[2] +=
+                        usize::from(hits.windows(2).any(|pair| pair[0].distance == pair[1].distance));
+                    counts[3] += usize::from(hits.iter().any(|hit| hit.body as usize >= crowd.bodies.len()));
+                }
+                assert_eq!(listed.next(), None);
+                assert_eq!(all.stats.hit_count, all.rows.len() as u64);
+            }
+        }
+    }
+    assert!(counts.iter().all(|&count| count > 20), "{counts:?}");
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let crowd = crowd(1_000, extent(3_000, 50_000), 3.0, 0.0, 816);
+    let arena = crowd.arena(&Engine::cpu());
+    let options = RayOptions::default();
+    let points: Vec<[f32; 3]> = crowd.rays.iter().map(|ray| ray.origin).collect();
+    let ask = || {
+        let nearest =
+            arena.nearest_points(&crowd.bodies, &points, &Default::default()).unwrap().wait().unwrap();
+        let inside = arena.containments(&crowd.bodies, &points).unwrap().wait().unwrap();
+        let all = arena.raycasts_all(&crowd.bodies, &crowd.rays, &options).unwrap().wait().unwrap();
+        (raycasts(&arena, &crowd, &options), all.rows, nearest.rows, inside.rows)
+    };
+    let many = ask();
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(ask);
+    let three = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap().install(ask);
+    assert!(many == one && many == three);
+    assert!(many.0.iter().filter(|row| row.hit.is_some()).count() > 1_000);
+}
+
+/// Rays at the edges and corners that touching boxes share, and into the cracks that f32 leaves between them.
+#[test]
+fn no_ray_slips_between_touching_boxes() {
+    let mut random = Random::new(817);
+    let cube = Hull::cuboid([0.05, 0.05, 0.05]).unwrap();
+    let side = 12;
+    let turned = random.rotation();
+    for rotation in [[0.0, 0.0, 0.0, 1.0], turned] {
+        let turn = glam::DQuat::from_array(rotation.map(f64::from)).normalize();
+        let place = |x: f64, y: f64, z: f64| turn * DVec3::new(0.1 * x, 0.1 * y, z);
+        let wall: Vec<Body> = (0..side * side)
+            .map(|i| {
+                let at = place((i % side) as f64, (i / side) as f64, 0.0);
+                Body::new(0).at(at.as_vec3().to_array()).rotated(rotation)
+            })
+            .collect();
+        let arena = Arena::new(&Engine::cpu(), &[cube.clone()], Options::default()).unwrap();
+        let rays: Vec<Ray> = (0..extent(4_000, 100_000))
+            .map(|i| {
+                let [x, y] = [0; 2].map(|_| random.below(side - 1) as f64 + 0.5);
+                let (x, y) = if i % 2 == 0 { (x, y) } else { (x, 0.5 + random.unit() * (side - 2) as f64) };
+                let target = place(x, y, 0.05);
+                let origin = if i % 3 == 0 {
+                    place(x, y, 3.0)
+                } else {
+                    place(random.unit() * 10.0, random.unit() * 10.0, 0.5 + random.unit() * 5.0)
+                };
+                let origin = origin.as_vec3();
+                let direction = (target - origin.as_dvec3()).as_vec3();
+                Ray::new(origin.to_array(), direction.to_array())
+            })
+            .collect();
+        let found = arena.raycasts(&wall, &rays, &RayOptions::default()).unwrap().wait().unwrap();
+        for (row, ray) in found.rows.iter().zip(&rays) {
+            assert!(row.hit.is_some(), "{ray:?}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_hit_by_nothing() {
+    for (_, engine) in engines() {
+        let arena = Arena::new(&engine, &[Hull::ball(1.0).unwrap()], Options::default()).unwrap();
+        let options = RayOptions::default();
+        let ray = Ray::new([0.0; 3], [1.0, 0.0, 0.0]);
+        let found = arena.raycasts(&[], &[ray], &options).unwrap().wait().unwrap();
+        assert_eq!((found.rows.len(), found.rows[0].hit), (1, None));
+        assert_eq!(arena.raycasts(&[Body::new(0)], &[], &options).unwrap().wait().unwrap().rows, []);
+        assert_eq!(arena.raycasts_all(&[], &[], &options).unwrap().wait().unwrap().rows, []);
+        let any = arena.occlusions(&[Body::new(0)], &[ray], &options).unwrap().wait().unwrap();
+        assert!(matches!(any.rows[..], [Occlusion { ray: 0, occluded: true, .. }]));
+        let none = Arena::new(&engine, &[], Options::default()).unwrap();
+        assert_eq!(none.raycasts(&[], &[ray], &options).unwrap().wait().unwrap().rows[0].hit, None);
+    }
+}
+
+#[test]
+fn bad_input_is_one_error() {
+    let hulls = [Hull::ball(1.0).unwrap(), Hull::ball(2.0).unwrap()];
+    let mut arena = Arena::new(&Engine::cpu(), &hulls, Options::default()).unwrap();
+    arena.remove_hulls(&[1]).unwrap();
+    let good = Ray::new([0.0; 3], [1.0, 0.0, 0.0]);
+    let options = RayOptions::default();
+    let body = [Body::new(0)];
+    let bad = [
+        (Ray { origin: [0.0, f32::NAN, 0.0], ..good }, "origin"),
+        (Ray { direction: [0.0; 3], ..good }, "direction"),
+        (Ray { direction: [f32::INFINITY, 0.0, 0.0], ..good }, "direction"),
+        (good.up_to(-0.5), "max_distance"),
+        (good.up_to(f32::NAN), "max_distance"),
+    ];
+    for (ray, name) in bad {
+        let rays = [good, good, ray, ray];
+        let is_right = |error: &Error| {
+            let Error::Value { at: Location::Ray(2), field, .. } = error else { return false };
+            *field == name && error.to_string().starts_with("ray 2: ")
+        };
+        let errors = [
+            arena.raycasts(&body, &rays, &options).map(drop).unwrap_err(),
+            arena.raycasts_all(&body, &rays, &options).map(drop).unwrap_err(),
+            arena.occlusions(&body, &rays, &options).map(drop).unwrap_err(),
+        ];
+        assert!(errors.iter().all(is_right), "{errors:?}");
+    }
+    let error = arena.raycasts(&[body[0], Body::new(2)], &[good], &options).map(drop).unwrap_err();
+    assert!(matches!(error, Error::Missing { at: Location::Body(1), what: "hull", index: 2, .. }), "{error}");
+    let error = arena.raycasts(&[Body::new(1)], &[good], &options).map(drop).unwrap_err();
+    assert!(matches!(error, Error::Invalid { at: Location::Body(0), .. }), "{error}");
+    let body = Body { position: [f32::NAN; 3], ..Body::new(0) };
+    let error = arena.raycasts(&[body], &[good], &options).map(drop).unwrap_err();
+    assert!(matches!(error, Error::Value { at: Location::Body(0), field: "position", .. }), "{error}");
+}
