@@ -9,6 +9,7 @@ mod hostile;
 mod hull;
 mod measure;
 mod path;
+mod ray;
 mod room;
 mod shape;
 mod streams;

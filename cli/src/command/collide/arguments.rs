@@ -26,13 +26,21 @@ use crate::engine::EngineArguments;
     status is separated, touching or penetrating; of a sweep hit, miss or touching (at the start). A negative depth is a \
     distance. With --pairs each pair has its rows, in the order of the file, whatever the margin. Without, the pairs have rows that touch, \
     penetrate, meet or lie within the margin, sorted by a and b.\n\n\
+    rays.csv has the columns ox,oy,oz,dx,dy,dz: the origin, and a direction of any length but 0; optional is max, how far the ray goes \
+    in world units (inf). points.csv has x,y,z. Each has a row, in the order of the file:\n  \
+    --rays      ray,body,part,distance,nx,ny,nz\n  \
+    --points    point,body,part,distance,px,py,pz\n\
+    The first hit, with its distance in world units and the outward normal of the body; empty where nothing is hit. A ray that starts \
+    in a body hits it at 0 and has no normal. The nearest body, with its distance, negative inside, and the nearest point of its surface. part is 0. \
+    Rays and points meet bodies of all groups, in f64 on the CPU.\n\n\
     --trace a,b prints the simplices that GJK goes through for one pair. With --out FILE.obj they are written as OBJ lines \
     on the Minkowski difference a - b. With --pairs, --all-pairs or an --out of another kind the query runs too. The lines then go to a file beside that one, of the \
     same name with .trace.obj.\n\n\
     Without --out the rows go to stdout and the summary to stderr: candidates of the broad phase, hits, refined (pairs that EPA saw), settled (pairs decided in f64), and milliseconds by stage.\n\n\
     Examples: hullfield collide --hulls robot.glb walls.obj --bodies bodies.csv\n  \
     hullfield collide --hulls hulls.obj --bodies bodies.csv --query distance --margin 0.5 --out near.csv\n  \
-    generate | hullfield collide --hulls hulls.obj --bodies - --query sweep --duration 0.1 --backend gpu --memory-limit 512M",
+    generate | hullfield collide --hulls hulls.obj --bodies - --query sweep --duration 0.1 --backend gpu --memory-limit 512M\n  \
+    hullfield collide --hulls hulls.obj --bodies bodies.csv --rays rays.csv --out hits.csv",
     files_help!(),
     answer_help!())
 )]
@@ -49,6 +57,12 @@ pub(crate) struct Arguments {
     /// Examine every pair, without a broad phase
     #[arg(long)]
     pub(super) all_pairs: bool,
+    /// Find what each of these rays hits first, instead of pairs
+    #[arg(long, value_name = "rays.csv", conflicts_with_all = ["points", "pairs", "all_pairs", "query", "margin", "duration", "exact", "trace"])]
+    pub(super) rays: Option<PathBuf>,
+    /// Find the body nearest to each of these points, instead of pairs
+    #[arg(long, value_name = "points.csv", conflicts_with_all = ["pairs", "all_pairs", "query", "margin", "duration", "exact", "trace"])]
+    pub(super) points: Option<PathBuf>,
     /// What to find out about each pair
     #[arg(long, value_enum, default_value = "intersects")]
     pub(super) query: QueryKind,

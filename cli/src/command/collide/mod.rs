@@ -1,6 +1,7 @@
 //! `hullfield collide`.
 
 mod arguments;
+mod probe;
 mod query;
 mod report;
 mod rows;
@@ -25,6 +26,9 @@ use crate::output::{OutputFlag, ReportStream, Sink, check_outputs, to_stdout, wa
 use crate::read::{Bodies, bodies, is_dash, pairs};
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    if probe::run(arguments)? {
+        return Ok(());
+    }
     let started = Instant::now();
     let query = Query::new(arguments)?;
     let traced_pair = arguments.trace.as_deref().map(parse_pair).transpose()?;

@@ -2,7 +2,9 @@
 //!
 //! Numbers have the fewest digits that read back as the same f64.
 
-use hullfield::collide::{Contact, Distance, Intersection, Manifold, Status, Sweep, SweepOutcome};
+use hullfield::collide::{
+    Contact, Distance, Intersection, Manifold, NearestPoint, Raycast, Status, Sweep, SweepOutcome,
+};
 
 /// A row that can be written.
 pub(super) trait Row: Send + Sync + 'static {
@@ -174,6 +176,66 @@ impl Row for Sweep {
     }
 }
 
+/// A ray that hits nothing has empty cells. There are no compounds yet, so what is hit is part 0 of its body.
+impl Row for Raycast {
+    const COLUMNS: &'static str = "ray,body,part,distance,nx,ny,nz";
+    const VERDICTS: [&'static str; 3] = ["miss", "hit", "inside"];
+
+    fn verdict(&self) -> usize {
+        self.hit.map_or(0, |hit| if hit.normal.is_some() { 1 } else { 2 })
+    }
+
+    fn csv(&self, text: &mut Text) {
+        text.whole(self.ray);
+        match self.hit {
+            Some(hit) => {
+                text.body(hit.body, hit.distance);
+                text.cells(hit.normal);
+            }
+            None => text.raw(",,,,,,"),
+        }
+        text.end();
+    }
+
+    fn json(&self, text: &mut Text) {
+        text.raw("{\"ray\":");
+        text.whole(self.ray);
+        text.body_fields(self.hit.map(|hit| (hit.body, hit.distance)));
+        text.field("normal", |text| text.option(self.hit.and_then(|hit| hit.normal), Text::array));
+        text.raw("}");
+    }
+}
+
+/// A point without any body has empty cells.
+impl Row for NearestPoint {
+    const COLUMNS: &'static str = "point,body,part,distance,px,py,pz";
+    const VERDICTS: [&'static str; 3] = ["none", "outside", "inside"];
+
+    fn verdict(&self) -> usize {
+        self.hit.map_or(0, |hit| if hit.distance > 0.0 { 1 } else { 2 })
+    }
+
+    fn csv(&self, text: &mut Text) {
+        text.whole(self.point);
+        match self.hit {
+            Some(hit) => {
+                text.body(hit.body, hit.distance);
+                text.cells(Some(hit.nearest));
+            }
+            None => text.raw(",,,,,,"),
+        }
+        text.end();
+    }
+
+    fn json(&self, text: &mut Text) {
+        text.raw("{\"point\":");
+        text.whole(self.point);
+        text.body_fields(self.hit.map(|hit| (hit.body, hit.distance)));
+        text.field("nearest", |text| text.option(self.hit.map(|hit| hit.nearest), Text::array));
+        text.raw("}");
+    }
+}
+
 /// Text that rows are appended to.
 #[derive(Debug, Default)]
 pub(super) struct Text {
@@ -225,6 +287,14 @@ impl Text {
         }
     }
 
+    /// A body, its part and the distance.
+    fn body(&mut self, body: u32, distance: f64) {
+        self.raw(",");
+        self.whole(body);
+        self.raw(",0");
+        self.cell(distance);
+    }
+
     fn end(&mut self) {
         self.raw("\n");
     }
@@ -239,6 +309,13 @@ impl Text {
         self.raw(",\"status\":\"");
         self.raw(verdict);
         self.raw("\"");
+    }
+
+    /// A body, its part and the distance.
+    fn body_fields(&mut self, found: Option<(u32, f64)>) {
+        self.field("body", |text| text.option(found, |text, (body, _)| text.whole(body)));
+        self.field("part", |text| text.option(found, |text, _| text.whole(0)));
+        self.field("distance", |text| text.option(found, |text, (_, distance)| text.number(distance)));
     }
 
     fn field(&mut self, name: &str, value: impl FnOnce(&mut Self)) {
@@ -349,6 +426,33 @@ mod tests {
         assert_eq!(csv(&sweep), "3,4,miss,,,,\n");
         assert_eq!(json(&sweep)["time"], serde_json::Value::Null);
         assert_has_all_cells(&sweep);
+    }
+
+    #[test]
+    fn a_ray_that_hits_nothing_has_empty_cells() {
+        let ball = Hull::ball(1.0).unwrap();
+        let cast = |from: f32| {
+            collide::raycast(&ball, Pose::IDENTITY, [from, 0.0, 0.0], [-1.0, 0.0, 0.0], f32::INFINITY)
+                .unwrap()
+        };
+        let arena = |from: f32| {
+            let arena = hullfield::collide::Arena::new(&hullfield::Engine::cpu(), &[], Default::default());
+            let ray = hullfield::collide::Ray::new([from, 0.0, 0.0], [1.0, 0.0, 0.0]);
+            let found = arena.unwrap().raycasts(&[], &[ray], &Default::default()).unwrap().wait().unwrap();
+            found.rows[0]
+        };
+        let mut row = arena(0.0);
+        row.ray = 7;
+        assert_eq!(csv(&row), "7,,,,,,\n");
+        assert_eq!(json(&row)["body"], serde_json::Value::Null);
+        assert_has_all_cells(&row);
+        row.hit = cast(3.0);
+        assert_eq!(csv(&row), "7,0,0,2,1,0,0\n");
+        assert_eq!((&json(&row)["part"], &json(&row)["distance"]), (&0.into(), &2.into()));
+        assert_has_all_cells(&row);
+        row.hit = cast(0.5);
+        assert_eq!(csv(&row), "7,0,0,0,,,\n");
+        assert_has_all_cells(&row);
     }
 
     #[test]

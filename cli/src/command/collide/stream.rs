@@ -145,7 +145,7 @@ pub(super) fn stream_rows<R: Row>(
     Ok(totals)
 }
 
-fn add(sum: &mut Stats, more: &Stats) {
+pub(super) fn add(sum: &mut Stats, more: &Stats) {
     sum.candidate_count += more.candidate_count;
     sum.hit_count += more.hit_count;
     sum.refined_count += more.refined_count;
@@ -186,7 +186,8 @@ impl<'a> RowWriter<'a> {
         }
     }
 
-    fn rows<R: Row>(&mut self, rows: &[R]) -> Result<()> {
+    /// Writes some rows.
+    pub(super) fn rows<R: Row>(&mut self, rows: &[R]) -> Result<()> {
         self.begin(R::COLUMNS)?;
         let mut bar = self.has_bar.then(|| Bar::new("rows", rows.len() as u64));
         let (as_json, first) = (self.as_json, self.row_count == 0);
@@ -219,7 +220,8 @@ impl<'a> RowWriter<'a> {
         Ok(())
     }
 
-    fn end(&mut self, columns: &str) -> Result<()> {
+    /// Ends the rows.
+    pub(super) fn end(&mut self, columns: &str) -> Result<()> {
         self.begin(columns)?;
         match (self.as_json, self.row_count) {
             (true, 0) => self.sink.put(b"],\n"),

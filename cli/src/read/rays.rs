@@ -1,0 +1,118 @@
+//! Tables of rays and of points in a world.
+
+use std::path::Path;
+
+use hullfield::collide::Ray;
+use hullfield::{Error, Location};
+
+use super::table::Table;
+use crate::failure::{Failure, Result};
+
+const RAY_COLUMNS: [&str; 7] = ["ox", "oy", "oz", "dx", "dy", "dz", "max"];
+const POINT_COLUMNS: [&str; 3] = ["x", "y", "z"];
+
+/// Reads rays.
+pub(crate) fn rays(file: &Path) -> Result<Vec<Ray>> {
+    let mut table = Table::open(file, &RAY_COLUMNS)?;
+    let origin = [table.required("ox")?, table.required("oy")?, table.required("oz")?];
+    let direction = [table.required("dx")?, table.required("dy")?, table.required("dz")?];
+    let most = table.column("max");
+    let mut rays = Vec::new();
+    while table.next()? {
+        let mut ray = Ray::new(table.numbers(origin)?, table.numbers(direction)?);
+        if ray.direction == [0.0; 3] {
+            return Err(table.invalid(direction[0], "dx, dy, dz are 0, a direction has a length"));
+        }
+        if let Some(column) = most
+            && table.text(column)? != "inf"
+        {
+            ray.max_distance = table.number(column)?;
+            if ray.max_distance < 0.0 {
+                return Err(table.invalid(column, format!("{} is below zero", ray.max_distance)));
+            }
+        }
+        rays.push(ray);
+    }
+    Ok(rays)
+}
+
+/// Reads points in the world.
+pub(crate) fn world_points(file: &Path) -> Result<Vec<[f32; 3]>> {
+    let mut table = Table::open(file, &POINT_COLUMNS)?;
+    let columns = [table.required("x")?, table.required("y")?, table.required("z")?];
+    let mut points = Vec::new();
+    while table.next()? {
+        points.push(table.numbers(columns)?);
+    }
+    Ok(points)
+}
+
+/// Turns the library's error about a ray or a point into one that names the file and the line; `None` for another error. `first` is the
+/// row of the query's first one.
+pub(crate) fn ray_error_at_line(file: &Path, first: usize, error: &Error) -> Option<Failure> {
+    let Error::Value { at: Location::Ray(row) | Location::Point(row), .. } = error else { return None };
+    let text = error.to_string();
+    let message = text.split_once(": ").map_or(text.as_str(), |(_, message)| message);
+    let known: Vec<&str> = RAY_COLUMNS.into_iter().chain(POINT_COLUMNS).collect();
+    let line = Table::open(file, &known).and_then(|mut table| {
+        for _ in 0..=first + row {
+            table.next()?;
+        }
+        Ok(table.line())
+    });
+    Some(line.map_or_else(|failure| failure, |line| Failure::line(file, line, message)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read<T>(name: &str, text: &str, read: impl FnOnce(&Path) -> Result<T>) -> Result<T, String> {
+        let path = std::env::temp_dir().join(format!("hullfield-rays-{}-{name}.csv", std::process::id()));
+        std::fs::write(&path, text).unwrap();
+        let result = read(&path);
+        std::fs::remove_file(&path).unwrap();
+        result.map_err(|error| error.to_string().rsplit_once(".csv: ").unwrap().1.to_owned())
+    }
+
+    #[test]
+    fn rays_have_an_optional_end() {
+        let found = read("good", "dx,dy,dz,ox,oy,oz\n0,0,-2,1,2,3\n", rays).unwrap();
+        assert_eq!(found, [Ray::new([1.0, 2.0, 3.0], [0.0, 0.0, -2.0])]);
+        let found = read("end", "ox,oy,oz,dx,dy,dz,max\n0,0,0,1,0,0,2.5\n0,0,0,1,0,0,inf\n", rays).unwrap();
+        let ray = Ray::new([0.0; 3], [1.0, 0.0, 0.0]);
+        assert_eq!(found, [ray.up_to(2.5), ray]);
+        assert_eq!(read("points", "z,y,x\n3,2,1\n", world_points).unwrap(), [[1.0, 2.0, 3.0]]);
+    }
+
+    #[test]
+    fn errors_name_line_and_column() {
+        let head = "ox,oy,oz,dx,dy,dz,max";
+        let cases = [
+            (
+                format!("{head}\n0,0,0,0,0,0,1\n"),
+                "line 2, column dx: dx, dy, dz are 0, a direction has a length",
+            ),
+            (format!("{head}\n\n0,0,0,1,0,0,-1\n"), "line 3, column max: -1 is below zero"),
+            (format!("{head}\n0,0,0,1,0,0,nan\n"), "line 2, column max: \"nan\" is not finite"),
+            (format!("{head}\n0,0,0,1,0,0,\n"), "line 2, column max: \"\" is not a number"),
+            (format!("{head}\n0,inf,0,1,0,0,1\n"), "line 2, column oy: \"inf\" is not finite"),
+            (
+                format!("{head},world\n"),
+                "line 1: unknown column \"world\", known are ox, oy, oz, dx, dy, dz, max",
+            ),
+            (
+                "ox,oy,oz,dx,dy\n".to_owned(),
+                "line 1: column dz is missing, the columns are \"ox, oy, oz, dx, dy\"",
+            ),
+            (String::new(), "the file is empty"),
+        ];
+        for (at, (text, expected)) in cases.into_iter().enumerate() {
+            assert_eq!(read(&at.to_string(), &text, rays).unwrap_err(), expected);
+        }
+        assert_eq!(
+            read("point", "x,y,z\n1,2,x\n", world_points).unwrap_err(),
+            "line 2, column z: \"x\" is not a number"
+        );
+    }
+}

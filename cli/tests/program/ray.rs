@@ -1,0 +1,102 @@
+//! `collide --rays` and `collide --points`: hits and nearest points that are computed by hand, and bad input.
+
+use serde_json::Value;
+
+use super::{BODIES, Folder, box_obj};
+
+const RAYS: &str = "ox,oy,oz,dx,dy,dz,max\n-4,0.25,0,2,0,0,inf\n3,5,0,0,-1,0,4.5\n3,5,0,0,-1,0,4.4\n0.1,0,0,0,0,3,1\n0,9,0,0,1,0,7\n";
+const HITS: &str =
+    "ray,body,part,distance,nx,ny,nz\n0,0,0,3.5,-1,0,0\n1,2,0,4.5,0,1,0\n2,,,,,,\n3,0,0,0,,,\n4,,,,,,\n";
+
+const POINTS: &str = "x,y,z\n10,2,0\n10,0.25,0\n5,0,0\n";
+const NEAREST: &str =
+    "point,body,part,distance,px,py,pz\n0,4,0,1.5,10,0.5,0\n1,4,0,-0.25,10,0.5,0\n2,3,0,0.5,4.5,0,0\n";
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("bodies.csv", BODIES).write("box.obj", box_obj());
+    folder.write("rays.csv", RAYS).write("points.csv", POINTS);
+    folder
+}
+
+fn line(extra: &str) -> String {
+    format!("collide --backend cpu --hulls box.obj --bodies bodies.csv {extra}")
+}
+
+#[test]
+fn rays_hit_what_is_in_their_way() {
+    let folder = folder();
+    let run = folder.run(&line("--rays rays.csv"));
+    assert!(run.stderr.contains("found       hit 2, inside 1, miss 2"), "{run:?}");
+    assert_eq!(run.good(), HITS);
+    let summary = folder.run(&line("--rays rays.csv --out hits.csv")).good();
+    assert_eq!(folder.read("hits.csv"), HITS);
+    assert!(summary.contains("rays        5"), "{summary}");
+    let json: Value = serde_json::from_str(&folder.run(&line("--rays rays.csv --json")).good()).unwrap();
+    assert_eq!((&json["query"], &json["counts"]["hit"]), (&"rays".into(), &2.into()));
+    assert_eq!(json["rows"][0]["normal"][0], -1);
+    assert_eq!((&json["rows"][2]["body"], &json["rows"][3]["normal"]), (&Value::Null, &Value::Null));
+    let (code, stdout, _) = folder.pipe(&line("--rays -"), RAYS.as_bytes());
+    assert_eq!((code, String::from_utf8(stdout).unwrap().replace("\r\n", "\n").as_str()), (Some(0), HITS));
+}
+
+#[test]
+fn points_find_the_nearest_body() {
+    let folder = folder();
+    let run = folder.run(&line("--points points.csv"));
+    assert!(run.stderr.contains("found       outside 2, inside 1, none 0"), "{run:?}");
+    assert_eq!(run.good(), NEAREST);
+    let json: Value = serde_json::from_str(&folder.run(&line("--points points.csv --json")).good()).unwrap();
+    assert_eq!(
+        (&json["rows"][1]["distance"], &json["rows"][1]["nearest"][1]),
+        (&(-0.25).into(), &0.5.into())
+    );
+    folder.write("bodies.csv", "hull,x,y,z\n").write("points.csv", "x,y,z\n1,2,3\n");
+    let none = "point,body,part,distance,px,py,pz\n0,,,,,,\n";
+    assert_eq!(folder.run(&line("--points points.csv")).good(), none);
+    folder.write("points.csv", "x,y,z\n");
+    assert_eq!(folder.run(&line("--points points.csv")).good(), &none[..34]);
+    let json: Value = serde_json::from_str(&folder.run(&line("--points points.csv --json")).good()).unwrap();
+    assert_eq!(json["rows"].as_array().map(Vec::len), Some(0));
+}
+
+#[test]
+fn a_gpu_engine_has_the_same_rows() {
+    let folder = folder();
+    let line = |extra: &str| line(extra).replace("--backend cpu", &format!("--backend {}", super::backend()));
+    assert_eq!(folder.run(&line("--rays rays.csv")).good(), HITS);
+    assert_eq!(folder.run(&line("--points points.csv")).good(), NEAREST);
+}
+
+#[test]
+fn bad_rays_are_errors() {
+    let folder = folder();
+    let head = "ox,oy,oz,dx,dy,dz";
+    let cases = [
+        ("0,0,0,0,0,0", "rays.csv: line 3, column dx: dx, dy, dz are 0, a direction has a length"),
+        ("0,0,0,nan,0,0", "rays.csv: line 3, column dx: \"nan\" is not finite"),
+        (
+            "0,2e18,0,1,0,0",
+            "rays.csv: line 3: origin is [0.0, 2e18, 0.0], each must be finite and at most 1e18 in magnitude",
+        ),
+    ];
+    for (row, expected) in cases {
+        folder.write("rays.csv", format!("{head}\n0,0,0,1,0,0\n{row}\n"));
+        assert_eq!(folder.run(&line("--rays rays.csv --out out.csv")).bad(), expected);
+        super::assert_no_output(&folder, &folder.path("out.csv"));
+    }
+    folder.write("rays.csv", format!("{head},world\n0,0,0,1,0,0,1\n"));
+    let error = folder.run(&line("--rays rays.csv")).bad();
+    assert!(error.contains("unknown column \"world\""), "{error}");
+    folder.write("points.csv", "x,y,z\n0,0,-1e19\n");
+    let error = folder.run(&line("--points points.csv")).bad();
+    assert!(error.starts_with("points.csv: line 2: point is [0.0, 0.0, -1e19], each"), "{error}");
+    folder.write("bodies.csv", "hull,x,y,z\nbox,0,0,1e19\n").write("rays.csv", RAYS);
+    let error = folder.run(&line("--rays rays.csv")).bad();
+    assert!(error.starts_with("bodies.csv: line 2: body 0: position"), "{error}");
+    for other in ["--points points.csv", "--query distance", "--exact", "--all-pairs", "--margin 1"] {
+        let run = folder.run(&line(&format!("--rays rays.csv {other}")));
+        assert_eq!(run.code, Some(2), "{other}: {run:?}");
+    }
+    assert!(folder.run(&line("--rays bodies.csv --out rays.csv")).code == Some(2));
+}
