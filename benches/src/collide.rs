@@ -44,6 +44,9 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
     if options.selects("broad") {
         crate::broad::against_peer(options, report)?;
     }
+    if options.selects("rays") {
+        crate::rays::against_peer(options, report)?;
+    }
     if options.selects("frame") {
         frame(options, report, &engines)?;
     }

@@ -22,6 +22,7 @@ mod options;
 mod path;
 mod peer;
 mod plain;
+mod rays;
 mod regimes;
 mod report;
 mod room;

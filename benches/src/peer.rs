@@ -1,8 +1,11 @@
 //! The peer parry3d: `intersection_test`, `distance`, `contact` and `cast_shapes` on convex polyhedra, on one thread.
 
+use hullfield::collide::Ray;
 use hullfield_oracle::Placed;
 use parry3d::math::{Pose, Rotation, Vector};
+use parry3d::partitioning::{Bvh, BvhBuildStrategy};
 use parry3d::query;
+use parry3d::query::RayCast;
 use parry3d::shape::{ConvexPolyhedron, Shape};
 
 /// parry3d's shapes and poses, built from the same f32 numbers.
@@ -124,5 +127,40 @@ impl Peer {
             answers.push(found.map_err(|error| error.to_string())?);
         }
         Ok(())
+    }
+}
+
+/// The peer's bodies and a tree over their boxes.
+pub(crate) struct RayPeer {
+    tree: Bvh,
+    bodies: Vec<(Pose, ConvexPolyhedron)>,
+}
+
+impl RayPeer {
+    /// Builds the tree.
+    ///
+    /// # Errors
+    /// A shape that parry3d does not build.
+    pub(crate) fn new(peer: &Peer) -> Result<Self, String> {
+        let body = |(pose, &hull): (&Pose, &usize)| {
+            let shape = peer.shapes[hull].clone().ok_or("parry3d built no shape for a hull")?;
+            Ok::<_, String>((*pose, shape))
+        };
+        let bodies: Vec<_> = peer.poses.iter().zip(&peer.hulls).map(body).collect::<Result<_, _>>()?;
+        let boxes: Vec<_> = bodies.iter().map(|(pose, shape)| shape.compute_aabb(pose)).collect();
+        Ok(Self { tree: Bvh::from_leaves(BvhBuildStrategy::Binned, &boxes), bodies })
+    }
+
+    /// Writes the body that each ray hits first, and its distance.
+    pub(crate) fn first_hits(&self, rays: &[Ray], hits: &mut Vec<Option<(u32, f32)>>) {
+        hits.clear();
+        hits.extend(rays.iter().map(|ray| {
+            let ([x, y, z], [u, v, w]) = (ray.origin, ray.direction);
+            let ray = query::Ray::new(Vector::new(x, y, z), Vector::new(u, v, w).normalize());
+            self.tree.cast_ray(&ray, f32::MAX, |body, best| {
+                let (pose, shape) = &self.bodies[body as usize];
+                shape.cast_ray(pose, &ray, best, true)
+            })
+        }));
     }
 }

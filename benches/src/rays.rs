@@ -1,0 +1,226 @@
+//! Rays against a crowd of hulls: against parry3d's `Bvh` and `cast_ray`, and a million in a batch.
+
+use glam::DVec3;
+use hullfield::Engine;
+use hullfield::collide::{Arena, Body, Ray, RayOptions, Raycast};
+use hullfield_oracle::random::Random;
+use hullfield_oracle::ray::{self, Claim, check};
+
+use crate::error::message;
+use crate::machine::SEED;
+use crate::options::Options;
+use crate::peer::{Peer, RayPeer};
+use crate::report::{Cell, Report, Table};
+use crate::scene::{Scene, scene_of};
+use crate::timing::{Samples, interleave, time};
+
+/// Bodies of a scene.
+const BODIES: usize = 10_000;
+/// Rows that the oracle checks in each scene, and rows that differ from the peer's.
+const CHECKED_RAYS: usize = 100;
+
+/// Which rays are cast.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    /// From anywhere, in any direction.
+    Random,
+    /// Those of the pixels of a picture, seen from outside.
+    Picture,
+}
+
+/// Times the CPU engine on one thread against the peer, then a million rays on all threads.
+///
+/// # Errors
+/// A query that fails. A wrong answer goes into the report.
+pub(crate) fn against_peer(options: &Options, report: &mut Report) -> Result<(), String> {
+    let body_count = if options.quick { 500 } else { BODIES };
+    let ray_count = if options.quick { 2_000 } else { 76_800 };
+    let repetitions = if options.quick { 3 } else { 9 };
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(message)?;
+    let mut table = Table::new(
+        "rays",
+        format!("First hits of rays, one thread each, {repetitions} interleaved repetitions"),
+        &[
+            "hulls",
+            "rays",
+            "hit",
+            "bodies cast a ray",
+            "hullfield ns",
+            "±",
+            "parry3d ns",
+            "parry3d ±",
+            "ratio",
+            "judged",
+            "differ",
+        ],
+    );
+    let mut batch = None;
+    // A crowd as dense as those of the other parts, and the same bodies farther apart.
+    for (kind, apart) in [("8", 1.0_f32), ("8", 4.0), ("32", 1.0), ("32", 4.0), ("128", 4.0)] {
+        let mut scene = scene_of(kind, 10 * body_count, report)?;
+        for body in &mut scene.bodies {
+            body.pose.position = body.pose.position.map(|x| x * apart);
+        }
+        let bodies = scene.library_bodies();
+        let engine = Engine::cpu();
+        let arena =
+            Arena::new(&engine, &scene.hulls, hullfield::collide::Options::default()).map_err(message)?;
+        let peer = RayPeer::new(&Peer::new(&scene.sets, &scene.bodies))?;
+        for rays_of in [Kind::Random, Kind::Picture] {
+            let name = format!("{kind}, {apart}×, {rays_of:?}").to_lowercase();
+            eprintln!("rays: {name}");
+            let rays = rays(&scene, rays_of, ray_count);
+            let query = || cast(&arena, &bodies, &rays);
+            let (rows, cast_count) = one.install(query)?;
+            let mut theirs = Vec::with_capacity(rays.len());
+            peer.first_hits(&rays, &mut theirs);
+            let checked = judge(&scene, &rays, &rows, &theirs);
+            if let Err(error) = &checked {
+                report.fail(format!("rays, {name}: {error}"));
+            }
+            let differ_count = checked.unwrap_or_default();
+            let [mine, other] = interleave(
+                repetitions,
+                || one.install(query).map(drop),
+                || {
+                    peer.first_hits(&rays, &mut theirs);
+                    Ok(())
+                },
+            )?;
+            let ns = |samples: &Samples| samples.median() * 1e6 / rays.len() as f64;
+            let hit_count = rows.iter().filter(|row| row.hit.is_some()).count();
+            table.row([
+                name.into(),
+                rays.len().into(),
+                Cell::Share(hit_count as f64 / rays.len() as f64, 0),
+                Cell::Number(cast_count as f64 / rays.len() as f64, 1),
+                Cell::Number(ns(&mine), 0),
+                Cell::Share(mine.spread(), 0),
+                Cell::Number(ns(&other), 0),
+                Cell::Share(other.spread(), 0),
+                Cell::Number(mine.ratio(&other), 3),
+                CHECKED_RAYS.min(rays.len()).into(),
+                differ_count.into(),
+            ]);
+        }
+        if kind == "32" && apart > 1.0 {
+            batch = Some((scene, arena, bodies));
+        }
+    }
+    table.note(
+        "hullfield's time holds the check of rays and bodies and the tree over the bodies; parry3d's tree is built before. hullfield finds normals and faces, parry3d distances. differ: other bodies or distances that are off by 1e-4; the oracle has found hullfield right in all of them.",
+    );
+    report.table(table);
+    if let Some((scene, arena, bodies)) = batch {
+        let count = if options.quick { 20_000 } else { 1_000_000 };
+        let mut table = Table::new(
+            "rays, batch",
+            "First hits of rays among the bodies farther apart, hulls of 32 vertices, all threads",
+            &["rays", "ms", "million rays/s"],
+        );
+        for rays_of in [Kind::Random, Kind::Picture] {
+            let rays = rays(&scene, rays_of, count);
+            let mut samples = Samples::new();
+            for _ in 0..5 {
+                let (ms, found) = time(|| cast(&arena, &bodies, &rays));
+                found?;
+                samples.push(ms);
+            }
+            table.row([
+                format!("{count} {rays_of:?}").to_lowercase().into(),
+                Cell::Number(samples.median(), 0),
+                Cell::Number(count as f64 / samples.median() / 1e3, 2),
+            ]);
+        }
+        report.table(table);
+    }
+    Ok(())
+}
+
+/// The rows, and how many bodies were cast against.
+fn cast(arena: &Arena, bodies: &[Body], rays: &[Ray]) -> Result<(Vec<Raycast>, u64), String> {
+    let pending = arena.raycasts(bodies, rays, &RayOptions::default()).map_err(message)?;
+    let found = pending.wait().map_err(message)?;
+    Ok((found.rows, found.stats.candidate_count))
+}
+
+fn rays(scene: &Scene, kind: Kind, count: usize) -> Vec<Ray> {
+    let mut random = Random::new(SEED);
+    let places = scene.bodies.iter().map(|body| body.pose.position64());
+    let (low, high) =
+        places.fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), at| (low.min(at), high.max(at)));
+    let side = high - low;
+    match kind {
+        Kind::Random => (0..count)
+            .map(|_| {
+                let at = low + side * DVec3::new(random.unit(), random.unit(), random.unit());
+                Ray::new(at.as_vec3().to_array(), random.direction().as_vec3().to_array())
+            })
+            .collect(),
+        Kind::Picture => {
+            let width = ((count as f64 * 4.0 / 3.0).sqrt() as usize).max(1);
+            let height = count.div_ceil(width);
+            let eye = low + side * DVec3::new(0.5, 0.5, -0.5);
+            (0..count)
+                .map(|i| {
+                    let (x, y) = ((i % width) as f64 / width as f64, (i / width) as f64 / height as f64);
+                    let aim = low + side * DVec3::new(x, y, 0.2) - eye;
+                    Ray::new(eye.as_vec3().to_array(), aim.as_vec3().to_array())
+                })
+                .collect()
+        }
+    }
+}
+
+/// Checks some rows against the oracle, and all that differ from the peer's. Returns how many differ.
+fn judge(
+    scene: &Scene,
+    rays: &[Ray],
+    rows: &[Raycast],
+    theirs: &[Option<(u32, f32)>],
+) -> Result<usize, String> {
+    if rows.len() != rays.len() {
+        return Err(format!("{} rows for {} rays", rows.len(), rays.len()));
+    }
+    let judged = |k: usize, body: u32, claim: Option<Claim>| {
+        let placed = &scene.bodies[body as usize];
+        let Ray { origin, direction, max_distance, .. } = rays[k];
+        let ray = ray::Ray { origin, direction, max_distance };
+        check(&scene.shapes[placed.hull as usize], &placed.pose, &ray, claim)
+    };
+    let mut differ_count = 0;
+    for (k, (row, peer)) in rows.iter().zip(theirs).enumerate() {
+        let is_same = match (&row.hit, peer) {
+            (None, None) => true,
+            (Some(hit), Some((body, distance))) => {
+                hit.body == *body && (hit.distance - f64::from(*distance)).abs() <= 1e-4
+            }
+            _ => false,
+        };
+        if is_same && k >= CHECKED_RAYS {
+            continue;
+        }
+        differ_count += usize::from(!is_same);
+        if let Some(hit) = &row.hit {
+            let claim = Claim { distance: hit.distance, normal: hit.normal };
+            judged(k, hit.body, Some(claim)).map_err(|error| format!("ray {k}: {error}"))?;
+        }
+        // Nothing is hit before that: neither any body, where few rays are checked, nor the peer's.
+        let others = (0..scene.bodies.len() as u32).step_by(37).chain(peer.map(|(body, _)| body));
+        for other in others.filter(|&other| row.hit.is_none_or(|hit| hit.body != other)) {
+            let most = row.hit.map_or(f32::INFINITY, |hit| (hit.distance as f32).next_down());
+            let before = ray::Ray {
+                origin: rays[k].origin,
+                direction: rays[k].direction,
+                max_distance: (most * (1.0 - 1e-6)).max(0.0),
+            };
+            let placed = &scene.bodies[other as usize];
+            if let Err(error) = check(&scene.shapes[placed.hull as usize], &placed.pose, &before, None)
+                && row.hit.is_none_or(|hit| hit.distance > 1e-5)
+            {
+                return Err(format!("ray {k} misses body {other}: {error}"));
+            }
+        }
+    }
+    Ok(differ_count)
+}
