@@ -1,8 +1,9 @@
 //! Collision of convex hulls: which pairs of bodies touch, how deep, where, and when.
 //!
 //! A folder is a stage. From the ground up: `hull`, `bvh`, `scene`, `gjk`, `epa`, `broad_phase`, `narrow_phase`, `ray`, `sweep`, `warm`,
-//! `query`. Imports run downward only.
+//! `query`, `bodies`. Imports run downward only.
 
+mod bodies;
 mod broad_phase;
 mod bvh;
 mod epa;
@@ -15,6 +16,10 @@ mod scene;
 mod sweep;
 mod warm;
 
+pub use bodies::events::{PairEvent, Phase};
+pub use bodies::id::{BodyId, BodyRef};
+pub use bodies::rows::{BodyPair, Found};
+pub use bodies::set::Bodies;
 pub use hull::{Dimension, Hull, Plane};
 pub use narrow_phase::rows::{
     Batch, Contact, Distance, Intersection, Manifold, ManifoldPoint, Precision, Stats, Times,

@@ -4,6 +4,7 @@
 
 mod answers;
 mod arena;
+mod bodies;
 mod breaks;
 mod broad_phase;
 #[path = "../../src/testing.rs"]

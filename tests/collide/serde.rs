@@ -2,9 +2,9 @@
 
 use hullfield::Engine;
 use hullfield::collide::{
-    Arena, Body, Contact, ContactOptions, Distance, DistanceOptions, Estimate, Hull, Intersection, Manifold,
-    ManifoldOptions, Motion, Options, Pairs, Plane, PointOptions, Pose, Precision, Query, Ray, RayOptions,
-    Stats, Status, Sweep, SweepOptions, SweepOutcome,
+    Arena, Bodies, Body, BodyId, BodyPair, BodyRef, Contact, ContactOptions, Distance, DistanceOptions,
+    Estimate, Hull, Intersection, Manifold, ManifoldOptions, Motion, Options, PairEvent, Pairs, Plane,
+    PointOptions, Pose, Precision, Query, Ray, RayOptions, Stats, Status, Sweep, SweepOptions, SweepOutcome,
 };
 use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes;
@@ -238,6 +238,37 @@ fn rows_and_statistics_of_every_query_come_back() {
     comes_back(&arena.containments(&bodies, &points).unwrap().wait().unwrap());
     comes_back(&arena.trace(&bodies[0], &bodies[1]).unwrap());
     comes_back::<Estimate>(&arena.estimate(Query::Intersections, bodies.len(), &all));
+}
+
+/// Ids, pairs and events of a set; an id is checked when it is used.
+#[test]
+fn ids_and_events_come_back() {
+    let statics = vec![Body::new(0).at([3.0, 0.0, 0.0])];
+    let options = Options { statics, ..Options::default() };
+    let arena = Arena::new(&Engine::cpu(), &[Hull::ball(1.0).unwrap()], options).unwrap();
+    let mut bodies = Bodies::new(&arena);
+    let first = bodies.insert(Body::new(0), ()).unwrap();
+    bodies.remove(first).unwrap();
+    let ids = [0.0, 1.5].map(|x| bodies.insert(Body::new(0).at([x, 0.0, 0.0]), ()).unwrap());
+    let text = serde_json::to_string(&[BodyRef::Body(ids[0]), BodyRef::Static(4)]).unwrap();
+    assert_eq!(text, r#"[{"body":{"index":0,"generation":1}},{"static":4}]"#);
+    let found = bodies.contacts(&ContactOptions::default()).unwrap().wait().unwrap();
+    assert_eq!(found.rows.len(), 2);
+    comes_back::<Vec<BodyPair<Contact>>>(&found.rows);
+    let events = bodies.events(&found).unwrap();
+    comes_back::<Vec<PairEvent>>(&events);
+    let text = serde_json::to_string(&events[1]).unwrap();
+    assert_eq!(text, r#"{"a":{"index":1,"generation":0},"b":{"static":0},"phase":"begin"}"#);
+    let read: BodyId = serde_json::from_str(r#"{"index":0,"generation":1}"#).unwrap();
+    assert!(
+        bodies.contains(read)
+            && !bodies.contains(serde_json::from_str(r#"{"index":0,"generation":7}"#).unwrap())
+    );
+    all_refused::<BodyId>(&[
+        (r#"{"index":0}"#, "missing field `generation`"),
+        (r#"{"index":-1,"generation":0}"#, "invalid value"),
+        (r#"{"index":0,"generation":0,"set":1}"#, "unknown field `set`"),
+    ]);
 }
 
 #[test]

@@ -165,6 +165,10 @@ impl AdvanceTask<'_> {
                 odometers[at] = f64::INFINITY;
                 turns[at] = f64::INFINITY;
                 balls[at] = BodyBall::new(now, first + at, &scene.supports);
+                if now.group == 0 || now.mask == 0 {
+                    // It meets nothing, an empty slot for instance, and that it moved before says nothing.
+                    paces[at] = 0.0;
+                }
                 *before = *now;
             }
             moves.left_count += usize::from(limits.get(at).is_some_and(|&limit| !(odometers[at] <= limit)));
