@@ -153,6 +153,7 @@ impl Cache {
             self.odometers.fill(0.0);
             self.turns.fill(0.0);
         }
+        self.neighbours.note_changes(&moves);
         Some(moves)
     }
 

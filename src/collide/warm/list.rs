@@ -5,7 +5,7 @@ use crate::collide::bvh::aabb::Aabb;
 use crate::collide::narrow_phase::status::Status;
 use crate::collide::warm::bound::{Bound, SHRINKING};
 use crate::collide::warm::bound_requests::{BoundRequest, PreviousResult};
-use crate::collide::warm::motion::BodyBall;
+use crate::collide::warm::motion::{BodyBall, FrameMotion};
 use crate::collide::warm::tasks::{TASK, split_rows};
 use crate::parallel::each;
 
@@ -224,6 +224,11 @@ pub(crate) struct NeighbourList {
     pub(crate) margin: f64,
     /// Bodies that have left their boxes, summed over the frames of the list.
     pub(crate) stray_count: usize,
+    /// Bodies whose groups are not those that the list was made for; ascending. They are strays as long as the list lasts, and their pairs on
+    /// the list count only where the groups accept them.
+    pub(crate) regrouped: Vec<u32>,
+    /// Whether a body became or ceased to be a half-space since the list was made.
+    pub(crate) is_outdated: bool,
 }
 
 /// The result of a scan of the list: `[a, entry]` for each pair, in order.
@@ -238,6 +243,19 @@ pub(crate) struct ScanResult {
 }
 
 impl NeighbourList {
+    /// Notes what changed in a frame, whatever query it is of: a later query may use the list.
+    pub(crate) fn note_changes(&mut self, moves: &FrameMotion) {
+        if self.limits.is_empty() {
+            return;
+        }
+        self.is_outdated |= moves.converted_count > 0;
+        if !moves.regrouped.is_empty() {
+            self.regrouped.extend(&moves.regrouped);
+            self.regrouped.sort_unstable();
+            self.regrouped.dedup();
+        }
+    }
+
     /// Sets all odometers to 0.
     pub(crate) fn rebase(&mut self, odometers: &[f64], turns: &[f64]) {
         for row in 0..self.starts.len().saturating_sub(1) {
@@ -316,6 +334,8 @@ impl NeighbourList {
         });
         self.examined.clear();
         self.stray_count = 0;
+        self.regrouped.clear();
+        self.is_outdated = false;
     }
 
     /// Whether a pair is on the list.

@@ -90,7 +90,7 @@ impl BodyBall {
 }
 
 /// How the bodies moved since the last frame.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct FrameMotion {
     /// Sum of the displacements, each in units of its body's reach and at most [`JUMP`].
     pub(crate) relative_sum: f64,
@@ -98,17 +98,21 @@ pub(crate) struct FrameMotion {
     pub(crate) left_count: usize,
     /// Bodies whose hull, scale, padding or groups changed.
     pub(crate) changed_count: usize,
-    /// Bodies that may meet other bodies than before: their groups changed, or they became or ceased to be a half-space.
-    pub(crate) regrouped_count: usize,
+    /// Rows of the bodies whose groups changed, so that they may meet other bodies than before; ascending.
+    pub(crate) regrouped: Vec<u32>,
+    /// Bodies that became or ceased to be a half-space.
+    pub(crate) converted_count: usize,
 }
 
 impl FrameMotion {
-    pub(crate) fn plus(self, other: Self) -> Self {
+    pub(crate) fn plus(mut self, other: Self) -> Self {
+        self.regrouped.extend(other.regrouped);
         Self {
             relative_sum: self.relative_sum + other.relative_sum,
             left_count: self.left_count + other.left_count,
             changed_count: self.changed_count + other.changed_count,
-            regrouped_count: self.regrouped_count + other.regrouped_count,
+            regrouped: self.regrouped,
+            converted_count: self.converted_count + other.converted_count,
         }
     }
 }
@@ -157,9 +161,10 @@ impl AdvanceTask<'_> {
                 }
             } else {
                 let is_plane = |body: &Body| scene.supports.records[body.hull as usize].half_space != 0;
-                moves.regrouped_count += usize::from(
-                    (before.group, before.mask) != (now.group, now.mask) || is_plane(before) != is_plane(now),
-                );
+                if (before.group, before.mask) != (now.group, now.mask) {
+                    moves.regrouped.push((first + at) as u32);
+                }
+                moves.converted_count += usize::from(is_plane(before) != is_plane(now));
                 moves.changed_count += 1;
                 moves.relative_sum += JUMP;
                 odometers[at] = f64::INFINITY;

@@ -115,11 +115,10 @@ impl Cache {
         }
         let is_built = self.neighbours.limits.len() == count;
         let mut strays = Vec::new();
-        let mut is_stale = !is_built || moves.regrouped_count > 0 || margin > self.neighbours.margin;
+        let mut is_stale = !is_built || self.neighbours.is_outdated || margin > self.neighbours.margin;
         if !is_stale && moves.left_count > 0 {
             strays = self.strays(scene, input)?;
             self.neighbours.stray_count += strays.len();
-            // The list was built with the groups of its frame, and a change of groups makes it stale above.
             is_stale = self.neighbours.stray_count as f64 > STRAY_SHARE * count as f64 + 8.0;
         }
         let mut pairs = Vec::new();
@@ -144,7 +143,13 @@ impl Cache {
         self.is_warm = true;
         let stray_count = pairs.len();
         let travel = Travel { odometers: &self.odometers, turns: &self.turns, balls: &self.balls };
-        let scanned = self.neighbours.scan(&travel, margin, hits_only);
+        let mut scanned = self.neighbours.scan(&travel, margin, hits_only);
+        if !self.neighbours.regrouped.is_empty() {
+            let pairs = &self.neighbours.pairs;
+            let is_accepted = |&[a, entry]: &[u32; 2]| input.accepts(scene, a, pairs.second(entry));
+            scanned.active.retain(is_accepted);
+            scanned.asleep.retain(is_accepted);
+        }
         let looked_for = (!hits_only).then_some(margin);
         let requests: Vec<BoundRequest> = scanned
             .active
@@ -198,8 +203,8 @@ impl Cache {
         self.is_warm = false;
     }
 
-    /// Strays: bodies that have left their widened boxes, each with its box. A body whose odometer is used up, but whose box is still
-    /// inside, gets a new limit instead.
+    /// Strays: bodies that have left their widened boxes or changed their groups, each with its box. A body whose odometer is used up, but
+    /// whose box is still inside, gets a new limit instead.
     fn strays(&mut self, scene: &Scene, input: &QueryInput) -> Result<Vec<(u32, Aabb)>> {
         let Self { neighbours: near, odometers, .. } = self;
         let left: Vec<u32> = (0..input.bodies.len() as u32)
@@ -211,7 +216,8 @@ impl Cache {
             let (row, actual) = (body as usize, actual?);
             let wide = near.tree.boxes.get(row).filter(|wide| !wide.is_plane() && !actual.is_plane());
             let room = wide.map_or(-1.0, |wide| free_travel(&actual, wide, near.margin));
-            if room >= 0.0 && odometers[row].is_finite() {
+            let is_regrouped = near.regrouped.binary_search(&body).is_ok();
+            if room >= 0.0 && odometers[row].is_finite() && !is_regrouped {
                 near.limits[row] = odometers[row] + room;
             } else {
                 let grow = f64::from(half(near.margin));

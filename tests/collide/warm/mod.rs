@@ -406,3 +406,31 @@ fn statics_the_ground_groups_and_rounding() {
     }
     assert!(skipped > 10_000 && hit_count > 1_000, "{skipped} {hit_count}");
 }
+
+/// Bodies that change their groups, some in each frame, and come and go: whatever query is the first to see it, the others know.
+#[test]
+fn groups_that_change() {
+    let mut random = Random::new(85);
+    let mut crowd = Crowd::new(700, 6.0, 86);
+    let mut arenas = ColdAndWarm::new(&Engine::cpu(), &hulls());
+    let groups = [[u32::MAX, u32::MAX], [0, 0], [1, 1], [2, 3], [1, 2]];
+    for frame in 0..extent(160, 1600) {
+        let what = format!("frame {frame}");
+        for _ in 0..random.below(3) {
+            let row = random.below(crowd.bodies.len());
+            [crowd.bodies[row].group, crowd.bodies[row].mask] = groups[random.below(groups.len())];
+            if random.chance(0.3) {
+                crowd.bodies[row].position = [0; 3].map(|_| random.between(0.0, crowd.size) as f32);
+            }
+        }
+        for query in [0, 1, 2].map(|k| (k + frame) % 3) {
+            match query {
+                0 => _ = arenas.near(&what, &crowd.bodies),
+                1 => arenas.given(&what, &crowd.bodies, &[[0, 1], [5, 3]]),
+                _ => _ = measures::same(&what, [&arenas.cold, &arenas.warm], &crowd.bodies, 0.05),
+            }
+        }
+        crowd.go_on(if frame % 40 < 30 { 0.003 } else { 0.0 });
+    }
+    assert!(arenas.skipped_share() > 0.3, "{}", arenas.skipped_share());
+}
