@@ -22,7 +22,7 @@ pub use bodies::rows::{BodyPair, Found};
 pub use bodies::set::Bodies;
 pub use hull::{Dimension, Hull, Plane};
 pub use narrow_phase::rows::{
-    Batch, Contact, Distance, Intersection, Manifold, ManifoldPoint, Precision, Stats, Times,
+    Batch, Contact, Distance, FeatureId, Intersection, Manifold, ManifoldPoint, Precision, Stats, Times,
 };
 pub use narrow_phase::status::Status;
 pub use narrow_phase::trace::{Trace, TraceStep};

@@ -21,6 +21,7 @@ mod encoded_sweeps;
 mod encoded_windows;
 mod engines;
 mod engines_measure;
+mod features;
 #[cfg(feature = "gpu")]
 mod frames;
 mod half_space;

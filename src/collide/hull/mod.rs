@@ -232,6 +232,11 @@ impl Hull {
         self.faces.iter()
     }
 
+    /// The vertices of one face, which must exist.
+    pub(crate) fn face(&self, face: u32) -> &[u32] {
+        self.faces.get(face as usize)
+    }
+
     /// The faces cut into triangles, each a fan from the face's lowest vertex; none has zero area.
     pub fn triangles(&self) -> impl Iterator<Item = [u32; 3]> + '_ {
         self.faces.iter().flat_map(|face| face.windows(2).skip(1).map(|pair| [face[0], pair[0], pair[1]]))

@@ -5,6 +5,9 @@
 //! Hodgman 1974). The corners of the result are contact points, each with its own depth. Of more than four points these are kept: the
 //! deepest, the one furthest from it, and the two that span the most area with these. All of it is computed in f64 from the bodies as
 //! stored, so that the points lie on the surfaces.
+//!
+//! Each point knows the features that it comes from, as in Box2D and PhysX: a corner of one polygon in the other, or a crossing of two
+//! edges. So clipping carries, beside each corner, what it is, and whose edge leads on from it. No position depends on that.
 
 use glam::{DVec2, DVec3};
 
@@ -13,7 +16,7 @@ use crate::collide::gjk::tolerance::tolerance;
 use crate::collide::hull::Dimension;
 use crate::collide::hull::faces::FaceTable;
 use crate::collide::narrow_phase::measured::Measured;
-use crate::collide::narrow_phase::rows::{Manifold, ManifoldPoint};
+use crate::collide::narrow_phase::rows::{FeatureId, Manifold, ManifoldPoint};
 use crate::collide::scene::body::Body;
 use crate::collide::scene::query_input::Scene;
 
@@ -26,12 +29,34 @@ const CORNERS: usize = 32;
 /// The highest feature of a body along a direction, rounding included, relative to an origin near the bodies.
 enum Feature {
     /// A vertex: the contact's own point is used.
-    Vertex,
-    Edge([DVec3; 2]),
-    /// Corners in the face's plane, counter-clockwise about the direction.
-    Face(Vec<DVec3>),
+    Vertex(u32),
+    Edge([Corner; 2]),
+    /// Corners in the face's plane, counter-clockwise about the direction, and the number of the face.
+    Face(Vec<Corner>, u32),
     /// The plane of a half-space, unbounded.
     Plane,
+}
+
+impl Feature {
+    fn id(&self) -> FeatureId {
+        match self {
+            Self::Vertex(vertex) => FeatureId::Vertex(*vertex),
+            Self::Edge([p, q]) => edge_id(p.vertex, q.vertex),
+            Self::Face(_, face) => FeatureId::Face(*face),
+            Self::Plane => FeatureId::Face(0),
+        }
+    }
+}
+
+fn edge_id(p: u32, q: u32) -> FeatureId {
+    FeatureId::Edge([p.min(q), p.max(q)])
+}
+
+/// A corner of an edge or a face, and which vertex of the hull it is.
+#[derive(Debug, Clone, Copy)]
+struct Corner {
+    point: DVec3,
+    vertex: u32,
 }
 
 /// A corner of a feature projected along the normal: its position across the normal, and its height along it.
@@ -39,6 +64,7 @@ enum Feature {
 struct ProjectedPoint {
     across: DVec2,
     height: f64,
+    vertex: u32,
 }
 
 /// The manifold of a measured pair.
@@ -76,14 +102,14 @@ pub(crate) fn manifold_of(
         if is_half_space[k] {
             Feature::Plane
         } else {
-            feature(&placements[k], tables[k], &placed[k], at(k), direction)
+            highest_feature(&placements[k], tables[k], &placed[k], at(k), direction)
         }
     });
     let depth = -measured.gap;
     let base = measured.on_a - origin[0] - origin[1];
     let frame = ContactFrame { normal, across: [normal.any_orthonormal_vector(); 2] };
     let frame = ContactFrame { across: [frame.across[0], normal.cross(frame.across[0])], ..frame };
-    let ground = frame.project(base).height;
+    let (across, ground) = frame.project(base);
     let [on_a, on_b] = &features;
     let mut found = frame.overlap(on_a, on_b, [ground, ground - depth], 0.1 * tolerance);
     // Points that are farther apart than the margin, and than the nearest point, are no contacts.
@@ -91,15 +117,20 @@ pub(crate) fn manifold_of(
     found.retain(|point| point.depth >= least);
     let deepest = found.iter().map(|point| point.depth).fold(f64::NEG_INFINITY, f64::max);
     if deepest < depth - 0.25 * tolerance {
-        let projected = frame.project(base);
-        found.insert(0, Overlap { across: projected.across, height: projected.height, depth });
+        let features = [on_a.id(), on_b.id()];
+        found.insert(0, Overlap { across, height: ground, depth, features });
     }
     let kept = reduce_to_four(found, tolerance);
     let mut points = [ManifoldPoint::default(); 4];
     for (point, overlap) in points.iter_mut().zip(&kept) {
         let on_a = frame.unproject(overlap.across, overlap.height) + origin[1] + origin[0];
         let on_b = frame.unproject(overlap.across, overlap.height - overlap.depth) + origin[1] + origin[0];
-        *point = ManifoldPoint { on_a: on_a.to_array(), on_b: on_b.to_array(), separation: -overlap.depth };
+        *point = ManifoldPoint {
+            on_a: on_a.to_array(),
+            on_b: on_b.to_array(),
+            separation: -overlap.depth,
+            features: overlap.features,
+        };
     }
     Manifold {
         a,
@@ -113,7 +144,7 @@ pub(crate) fn manifold_of(
 }
 
 /// The highest feature of a body along a unit direction, relative to the origin that `center` is relative to.
-fn feature(
+fn highest_feature(
     placement: &Placement<'_>,
     table: &FaceTable,
     placed: &ExactPlaced,
@@ -130,22 +161,38 @@ fn feature(
     let [first, last] = [table.starts[top], table.starts[top + 1]].map(|at| at as usize);
     let mut widest = 0.0;
     let mut level = None;
+    let facing = |face: u32| turn * (table.faces[face as usize].0 / scale).normalize();
     for &face in &table.at[first..last] {
-        let (normal, area) = table.faces[face as usize];
-        let normal = turn * (normal / scale).normalize();
+        let (normal, area) = (facing(face), table.faces[face as usize].1);
         if normal.dot(direction) > 0.0 && normal.cross(direction).length() <= LEVEL && area > widest {
             widest = area;
-            level = Some(normal);
+            level = Some((normal, face));
         }
     }
-    if let Some(normal) = level {
+    if let Some((normal, face)) = level {
         // Faces that are coplanar up to rounding count as one.
         let plane = normal.dot(points[top]) - 1e-6 * placed.radius;
-        let corners = points.iter().copied().filter(|point| normal.dot(*point) >= plane);
-        let polygon = convex(corners, normal);
+        let is_level = |vertex: u32| normal.dot(points[vertex as usize]) >= plane;
+        let all = (0..).zip(points).map(|(vertex, &point)| Corner { point, vertex });
+        let level: Vec<Corner> = all.filter(|corner| is_level(corner.vertex)).collect();
+        // Of faces that count as one the first gives its number, whichever vertex is the highest.
+        let face = if level.len() == hull.face(face).len() {
+            face
+        } else {
+            let faces_at = |corner: &Corner| {
+                let [from, to] = [0, 1].map(|k| table.starts[corner.vertex as usize + k] as usize);
+                table.at[from..to].iter().copied()
+            };
+            let is_part = |face: &u32| {
+                facing(*face).dot(normal) > 0.0 && hull.face(*face).iter().all(|&vertex| is_level(vertex))
+            };
+            level.iter().flat_map(faces_at).filter(is_part).min().unwrap_or(face)
+        };
+        let polygon = convex(level.into_iter(), normal);
         if polygon.len() >= 3 {
             let shift = center + normal * rounding;
-            return Feature::Face(polygon.into_iter().map(|corner| corner + shift).collect());
+            let moved = |corner: Corner| Corner { point: corner.point + shift, ..corner };
+            return Feature::Face(polygon.into_iter().map(moved).collect(), face);
         }
     }
     let mut flattest = LEVEL;
@@ -155,7 +202,7 @@ fn feature(
         let slope = (highest - points[other as usize].dot(direction)) / along.length();
         if slope <= flattest {
             flattest = slope;
-            edge = Some((points[other as usize], along));
+            edge = Some((other, along));
         }
     }
     match edge {
@@ -163,22 +210,23 @@ fn feature(
             let along = along.normalize();
             let up = (direction - along * direction.dot(along)).normalize();
             let shift = center + up * rounding;
-            Feature::Edge([points[top] + shift, other + shift])
+            let corner = |vertex: u32| Corner { point: points[vertex as usize] + shift, vertex };
+            Feature::Edge([corner(top as u32), corner(other)])
         }
-        None => Feature::Vertex,
+        None => Feature::Vertex(top as u32),
     }
 }
 
 /// The convex polygon of points of a plane, counter-clockwise seen against `normal` (Andrew 1979), thinned to
 /// [`CORNERS`] corners.
-fn convex(points: impl Iterator<Item = DVec3>, normal: DVec3) -> Vec<DVec3> {
+fn convex(points: impl Iterator<Item = Corner>, normal: DVec3) -> Vec<Corner> {
     let right = normal.any_orthonormal_vector();
     let up = normal.cross(right);
-    let mut flat: Vec<(DVec2, DVec3)> =
-        points.map(|point| (DVec2::new(point.dot(right), point.dot(up)), point)).collect();
+    let flatten = |point: DVec3| DVec2::new(point.dot(right), point.dot(up));
+    let mut flat: Vec<(DVec2, Corner)> = points.map(|corner| (flatten(corner.point), corner)).collect();
     flat.sort_by(|(p, _), (q, _)| p.x.total_cmp(&q.x).then(p.y.total_cmp(&q.y)));
-    let half = |points: &mut dyn Iterator<Item = (DVec2, DVec3)>| {
-        let mut chain: Vec<(DVec2, DVec3)> = Vec::new();
+    let half = |points: &mut dyn Iterator<Item = (DVec2, Corner)>| {
+        let mut chain: Vec<(DVec2, Corner)> = Vec::new();
         for point in points {
             while let [.., (a, _), (b, _)] = chain[..] {
                 if (b - a).perp_dot(point.0 - b) > 0.0 {
@@ -191,9 +239,9 @@ fn convex(points: impl Iterator<Item = DVec3>, normal: DVec3) -> Vec<DVec3> {
         chain.pop();
         chain
     };
-    let mut polygon: Vec<DVec3> =
-        half(&mut flat.iter().copied()).into_iter().map(|(_, point)| point).collect();
-    polygon.extend(half(&mut flat.iter().rev().copied()).into_iter().map(|(_, point)| point));
+    let mut polygon: Vec<Corner> =
+        half(&mut flat.iter().copied()).into_iter().map(|(_, corner)| corner).collect();
+    polygon.extend(half(&mut flat.iter().rev().copied()).into_iter().map(|(_, corner)| corner));
     if polygon.len() > CORNERS {
         let count = polygon.len();
         polygon = (0..CORNERS).map(|k| polygon[k * count / CORNERS]).collect();
@@ -217,10 +265,8 @@ pub(crate) fn joined_faces(
         if level.len() == corners.len() && corners.len() <= CORNERS {
             return corners.to_vec();
         }
-        let polygon = convex(level.iter().map(|&vertex| points[vertex as usize]), normal);
-        let vertex =
-            |corner: &DVec3| level.iter().copied().find(|&vertex| points[vertex as usize] == *corner);
-        polygon.iter().filter_map(vertex).collect()
+        let corner = |&vertex: &u32| Corner { point: points[vertex as usize], vertex };
+        convex(level.iter().map(corner), normal).iter().map(|corner| corner.vertex).collect()
     };
     hull.faces().zip(&table.faces).map(of).collect()
 }
@@ -232,7 +278,11 @@ struct Overlap {
     /// Height of the surface of `a` along the normal.
     height: f64,
     depth: f64,
+    features: [FeatureId; 2],
 }
+
+/// A corner of an overlap: its position across the normal, and the features of `a` and of `b` that it lies on.
+type Clipped = (DVec2, [FeatureId; 2]);
 
 /// The frame of a contact: the normal, and two directions across it.
 struct ContactFrame {
@@ -241,9 +291,10 @@ struct ContactFrame {
 }
 
 impl ContactFrame {
-    fn project(&self, point: DVec3) -> ProjectedPoint {
+    /// The position across the normal, and the height along it.
+    fn project(&self, point: DVec3) -> (DVec2, f64) {
         let [right, up] = self.across;
-        ProjectedPoint { across: DVec2::new(point.dot(right), point.dot(up)), height: point.dot(self.normal) }
+        (DVec2::new(point.dot(right), point.dot(up)), point.dot(self.normal))
     }
 
     fn unproject(&self, across: DVec2, height: f64) -> DVec3 {
@@ -252,49 +303,59 @@ impl ContactFrame {
 
     /// The corners of the overlap of two projected features. `ground` has the height of each body's plane, for half-spaces.
     fn overlap(&self, a: &Feature, b: &Feature, ground: [f64; 2], slack: f64) -> Vec<Overlap> {
-        let project_all = |corners: &[DVec3]| -> Vec<ProjectedPoint> {
-            corners.iter().map(|&corner| self.project(corner)).collect()
+        let project_all = |corners: &[Corner]| -> Vec<ProjectedPoint> {
+            let project = |&Corner { point, vertex }: &Corner| {
+                let (across, height) = self.project(point);
+                ProjectedPoint { across, height, vertex }
+            };
+            corners.iter().map(project).collect()
         };
         let corners = |feature: &Feature| match feature {
-            Feature::Vertex | Feature::Plane => Vec::new(),
+            Feature::Vertex(_) | Feature::Plane => Vec::new(),
             Feature::Edge(ends) => project_all(ends),
-            Feature::Face(corners) => project_all(corners),
+            Feature::Face(corners, _) => project_all(corners),
         };
         let (projected_a, projected_b) = (corners(a), corners(b));
         let heights =
-            |clipped: Vec<DVec2>, height_a: &dyn Fn(DVec2) -> f64, height_b: &dyn Fn(DVec2) -> f64| {
-                let point = |across| {
+            |clipped: Vec<Clipped>, height_a: &dyn Fn(DVec2) -> f64, height_b: &dyn Fn(DVec2) -> f64| {
+                let point = |(across, features)| {
                     let height = height_a(across);
-                    Overlap { across, height, depth: height - height_b(across) }
+                    Overlap { across, height, depth: height - height_b(across), features }
                 };
                 clipped.into_iter().map(point).collect()
             };
-        let of = |projected: &[ProjectedPoint]| -> Vec<DVec2> {
-            projected.iter().map(|projected| projected.across).collect()
-        };
+        let (id_a, id_b) = (a.id(), b.id());
+        let vertex = |corner: &ProjectedPoint| FeatureId::Vertex(corner.vertex);
         // Both polygons are made counter-clockwise in this projection; b's face looks the other way.
-        let turned = |projected: &[ProjectedPoint]| -> Vec<DVec2> {
-            projected.iter().rev().map(|projected| projected.across).collect()
+        let turned = |projected: &[ProjectedPoint]| -> Vec<ProjectedPoint> {
+            projected.iter().rev().copied().collect()
+        };
+        let swapped = |clipped: Vec<Clipped>| -> Vec<Clipped> {
+            clipped.into_iter().map(|(across, [of_b, of_a])| (across, [of_a, of_b])).collect()
         };
         match (a, b) {
-            (Feature::Plane, Feature::Edge(_) | Feature::Face(_)) => {
-                heights(of(&projected_b), &|_| ground[0], &height_over(&projected_b))
-            }
-            (Feature::Edge(_) | Feature::Face(_), Feature::Plane) => {
-                heights(of(&projected_a), &height_over(&projected_a), &|_| ground[1])
-            }
-            (Feature::Face(_), Feature::Face(_)) => heights(
-                clip_polygon(of(&projected_a), &turned(&projected_b)),
+            (Feature::Plane, Feature::Edge(_) | Feature::Face(..)) => heights(
+                projected_b.iter().map(|corner| (corner.across, [id_a, vertex(corner)])).collect(),
+                &|_| ground[0],
+                &height_over(&projected_b),
+            ),
+            (Feature::Edge(_) | Feature::Face(..), Feature::Plane) => heights(
+                projected_a.iter().map(|corner| (corner.across, [vertex(corner), id_b])).collect(),
+                &height_over(&projected_a),
+                &|_| ground[1],
+            ),
+            (Feature::Face(..), Feature::Face(..)) => heights(
+                clip_polygon(&projected_a, &turned(&projected_b), [id_a, id_b]),
                 &height_over(&projected_a),
                 &height_over(&projected_b),
             ),
-            (Feature::Edge(_), Feature::Face(_)) => heights(
-                clip_segment(&projected_a, &turned(&projected_b)),
+            (Feature::Edge(_), Feature::Face(..)) => heights(
+                clip_segment(&projected_a, &turned(&projected_b), id_b),
                 &height_over(&projected_a),
                 &height_over(&projected_b),
             ),
-            (Feature::Face(_), Feature::Edge(_)) => heights(
-                clip_segment(&projected_b, &of(&projected_a)),
+            (Feature::Face(..), Feature::Edge(_)) => heights(
+                swapped(clip_segment(&projected_b, &projected_a, id_a)),
                 &height_over(&projected_a),
                 &height_over(&projected_b),
             ),
@@ -330,48 +391,106 @@ fn height_over(projected: &[ProjectedPoint]) -> impl Fn(DVec2) -> f64 + use<> {
     move |across: DVec2| origin.height + slope.dot(across - origin.across)
 }
 
-/// The part of a convex polygon inside another, both counter-clockwise.
-fn clip_polygon(mut polygon: Vec<DVec2>, by: &[DVec2]) -> Vec<DVec2> {
-    for (k, &from) in by.iter().enumerate() {
-        let edge = by[(k + 1) % by.len()] - from;
+/// An edge of a polygon that is being clipped: one of the polygon's own, or one of the polygon that clips it, by its first corner.
+#[derive(Debug, Clone, Copy)]
+enum Side {
+    Own(usize),
+    Clip(usize),
+}
+
+/// A corner of a polygon that is being clipped, and the edge that leads on from it.
+#[derive(Debug, Clone, Copy)]
+struct ClippedCorner {
+    across: DVec2,
+    features: [FeatureId; 2],
+    side: Side,
+}
+
+/// The part of a convex polygon inside another, both counter-clockwise. Each corner comes with its features: a corner of one polygon lies in
+/// the other's `faces`, a crossing on two edges.
+fn clip_polygon(own: &[ProjectedPoint], by: &[ProjectedPoint], faces: [FeatureId; 2]) -> Vec<Clipped> {
+    let edge_of = |corners: &[ProjectedPoint], k: usize| {
+        edge_id(corners[k].vertex, corners[(k + 1) % corners.len()].vertex)
+    };
+    let mut polygon: Vec<ClippedCorner> = own
+        .iter()
+        .enumerate()
+        .map(|(k, corner)| ClippedCorner {
+            across: corner.across,
+            features: [FeatureId::Vertex(corner.vertex), faces[1]],
+            side: Side::Own(k),
+        })
+        .collect();
+    for (k, from) in by.iter().enumerate() {
+        let from = from.across;
+        let edge = by[(k + 1) % by.len()].across - from;
         let side = |point: DVec2| edge.perp_dot(point - from);
+        let crossing = |on: Side| match on {
+            Side::Own(i) => [edge_of(own, i), edge_of(by, k)],
+            // Two edges of the other polygon meet in its corner.
+            Side::Clip(j) => {
+                let corner = if (k + 1) % by.len() == j { j } else { k };
+                [faces[0], FeatureId::Vertex(by[corner].vertex)]
+            }
+        };
         let mut inside = Vec::with_capacity(polygon.len() + 1);
-        for (k, &p) in polygon.iter().enumerate() {
-            let q = polygon[(k + 1) % polygon.len()];
+        for (k_p, &corner) in polygon.iter().enumerate() {
+            let (p, q) = (corner.across, polygon[(k_p + 1) % polygon.len()].across);
             let (at_p, at_q) = (side(p), side(q));
             if at_p >= 0.0 {
-                inside.push(p);
+                let is_left = at_p == 0.0 && at_q < 0.0;
+                inside.push(ClippedCorner {
+                    side: if is_left { Side::Clip(k) } else { corner.side },
+                    ..corner
+                });
             }
             if (at_p > 0.0 && at_q < 0.0) || (at_p < 0.0 && at_q > 0.0) {
-                inside.push(p + (q - p) * (at_p / (at_p - at_q)));
+                inside.push(ClippedCorner {
+                    across: p + (q - p) * (at_p / (at_p - at_q)),
+                    features: crossing(corner.side),
+                    side: if at_q < 0.0 { Side::Clip(k) } else { corner.side },
+                });
             }
         }
         polygon = inside;
     }
-    polygon
+    polygon.into_iter().map(|corner| (corner.across, corner.features)).collect()
 }
 
-/// The ends of the part of a segment inside a counter-clockwise convex polygon.
-fn clip_segment(segment: &[ProjectedPoint], by: &[DVec2]) -> Vec<DVec2> {
+/// The ends of the part of a segment inside a counter-clockwise convex polygon, with the features of the segment and of the polygon.
+fn clip_segment(segment: &[ProjectedPoint], by: &[ProjectedPoint], face: FeatureId) -> Vec<Clipped> {
     let [p, q] = [segment[0].across, segment[1].across];
     let (mut from, mut to) = (0.0_f64, 1.0_f64);
-    for (k, &corner) in by.iter().enumerate() {
-        let edge = by[(k + 1) % by.len()] - corner;
-        let (at_p, at_q) = (edge.perp_dot(p - corner), edge.perp_dot(q - corner));
+    let mut features = [segment[0], segment[1]].map(|corner| [FeatureId::Vertex(corner.vertex), face]);
+    for (k, corner) in by.iter().enumerate() {
+        let (corner, next) = (corner, &by[(k + 1) % by.len()]);
+        let edge = next.across - corner.across;
+        let (at_p, at_q) = (edge.perp_dot(p - corner.across), edge.perp_dot(q - corner.across));
         if at_p < 0.0 && at_q < 0.0 {
             return Vec::new();
         }
+        let crossing =
+            || [edge_id(segment[0].vertex, segment[1].vertex), edge_id(corner.vertex, next.vertex)];
         if at_p < 0.0 {
-            from = from.max(at_p / (at_p - at_q));
+            let at = at_p / (at_p - at_q);
+            if at > from {
+                (from, features[0]) = (at, crossing());
+            }
         } else if at_q < 0.0 {
-            to = to.min(at_p / (at_p - at_q));
+            let at = at_p / (at_p - at_q);
+            if at < to {
+                (to, features[1]) = (at, crossing());
+            }
         }
     }
-    if from > to { Vec::new() } else { vec![p + (q - p) * from, p + (q - p) * to] }
+    if from > to {
+        return Vec::new();
+    }
+    vec![(p + (q - p) * from, features[0]), (p + (q - p) * to, features[1])]
 }
 
-/// The ends of the common part of two segments, where they are collinear to within `slack`.
-fn common_segment(a: &[ProjectedPoint], b: &[ProjectedPoint], slack: f64) -> Vec<DVec2> {
+/// The ends of the common part of two segments, where they are collinear to within `slack`: each is an end of one, on the other.
+fn common_segment(a: &[ProjectedPoint], b: &[ProjectedPoint], slack: f64) -> Vec<Clipped> {
     let from = a[0].across;
     let along = a[1].across - from;
     let length = along.length();
@@ -382,7 +501,13 @@ fn common_segment(a: &[ProjectedPoint], b: &[ProjectedPoint], slack: f64) -> Vec
     let steep = (p.1 - q.1) / (p.0 - q.0);
     let off = |at: f64| (p.1 + steep * (at - p.0)).abs();
     if low < high && off(low) <= slack && off(high) <= slack {
-        vec![from + along * low, from + along * high]
+        let [edge_a, edge_b] = [a, b].map(|ends| edge_id(ends[0].vertex, ends[1].vertex));
+        let (first, last) = if p.0 < q.0 { (b[0], b[1]) } else { (b[1], b[0]) };
+        let of_a = |corner: &ProjectedPoint| [FeatureId::Vertex(corner.vertex), edge_b];
+        let of_b = |corner: ProjectedPoint| [edge_a, FeatureId::Vertex(corner.vertex)];
+        let begin = if low > 0.0 { of_b(first) } else { of_a(&a[0]) };
+        let end = if high < length { of_b(last) } else { of_a(&a[1]) };
+        vec![(from + along * low, begin), (from + along * high, end)]
     } else {
         Vec::new()
     }

@@ -85,6 +85,26 @@ impl Contact {
     }
 }
 
+/// A feature of a hull.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+pub enum FeatureId {
+    /// A vertex: its index in [`Hull::vertices`](crate::collide::Hull::vertices).
+    Vertex(u32),
+    /// The edge between two vertices, the lower index first.
+    Edge([u32; 2]),
+    /// A face: its index in [`Hull::faces`](crate::collide::Hull::faces). Of faces that are coplanar up to rounding it is the first, and the
+    /// plane of a half-space is 0.
+    Face(u32),
+}
+
+impl Default for FeatureId {
+    /// Vertex 0.
+    fn default() -> Self {
+        Self::Vertex(0)
+    }
+}
+
 /// One point of a [`Manifold`].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -96,6 +116,19 @@ pub struct ManifoldPoint {
     pub on_b: [f64; 3],
     /// How far the surfaces are apart there along the normal, in world units; negative where they overlap.
     pub separation: f64,
+    /// The features of `a` and of `b` that the point comes from: the identity of the point within its pair.
+    ///
+    /// They are those of clipping (as in Box2D and PhysX): a vertex of one body in a face of the other; the crossing of an edge of each, seen along
+    /// the normal; for edges that lie along one another, a vertex of one on the edge of the other. A point that does not come from clipping is
+    /// the contact's own, and has the two features that meet there, which may be two faces. A feature
+    /// is an identity, not a position: faces that are level with the contact to within one degree take part, and such a point may lie off their planes.
+    ///
+    /// No two points of a manifold have the same features. While bodies slide or turn a little, a point keeps its features, so a solver can find
+    /// its impulse of the last frame by them. They change where another face, edge or corner takes part. Where a corner lies on an edge to within
+    /// rounding, as those of aligned boxes of the same size do, it may count as a corner or as a crossing. The edges of a face of more than 32
+    /// corners join the corners that are used.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub features: [FeatureId; 2],
 }
 
 impl ManifoldPoint {
