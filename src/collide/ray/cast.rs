@@ -77,20 +77,20 @@ impl Found {
     pub(crate) fn row(&self, table: &PlaneTable, frame: &Frame, line: &Line, ids: [u32; 2]) -> RayHit {
         let (normal, face) = match self.surface {
             Surface::Start => (DVec3::ZERO, None),
-            Surface::HalfSpace => (frame.to_world(DVec3::Y), None),
+            Surface::HalfSpace => (frame.world_vector(DVec3::Y), None),
             Surface::Plane { local, enter } => {
                 let (start, direction) = (local.start * frame.inverse, local.direction * frame.inverse);
                 match entered_plane(&table.blocks, start, direction, enter) {
                     Some(plane) => {
                         let normal = (table.normal(plane) * frame.inverse).normalize_or_zero();
                         let face = plane as u32;
-                        (frame.to_world(normal), (face < table.face_count).then_some(face))
+                        (frame.world_vector(normal), (face < table.face_count).then_some(face))
                     }
                     None => (DVec3::ZERO, None),
                 }
             }
             Surface::Round { point, normal } => {
-                (frame.to_world(normal), flat_face(table, frame, point, normal))
+                (frame.world_vector(normal), flat_face(table, frame, point, normal))
             }
         };
         let point = if self.is_start() { line.origin } else { line.at(self.distance) };
@@ -140,9 +140,9 @@ pub(crate) fn cast(table: &PlaneTable, frame: &Frame, line: &Line) -> Option<Fou
     if frame.core == Core::HalfSpace {
         return cast_half_space(frame, line);
     }
-    let far = frame.from_mean(line.origin, DVec3::ZERO);
+    let far = frame.about_mean(line.origin, DVec3::ZERO);
     let first = truncated(-far.dot(line.direction) * line.inverse_squared);
-    let near = frame.from_mean(line.origin, line.direction * first);
+    let near = frame.about_mean(line.origin, line.direction * first);
     // What the truncation left.
     let second = -near.dot(line.direction) * line.inverse_squared;
     let near = near + line.direction * second;
@@ -167,13 +167,14 @@ fn truncated(x: f64) -> f64 {
 }
 
 fn cast_half_space(frame: &Frame, line: &Line) -> Option<Found> {
-    let height = (frame.back * frame.from_position(line.origin)).y - frame.rounding;
+    let height = (frame.back * frame.about_position(line.origin)).y - frame.rounding;
     if height <= 0.0 {
         return Some(Found::start());
     }
     let slope = (frame.back * line.direction).y;
     let at = height / -slope;
-    (slope < 0.0 && at <= line.end).then(|| Found { distance: at * line.length, surface: Surface::HalfSpace })
+    let found = Found { distance: at * line.length, surface: Surface::HalfSpace };
+    (slope < 0.0 && at <= line.end).then_some(found)
 }
 
 /// A ray near a body.
@@ -213,10 +214,10 @@ impl Cast<'_> {
         let &Self { frame, local, begin, end, .. } = self;
         let [enter, exit, wide_enter, wide_exit] = spans;
         let reach = reach(frame);
-        if wide_enter <= begin && begin <= wide_exit {
-            if enter <= begin && begin <= exit || self.nearest(local.at(begin)).0 <= reach {
-                return Some(Found::start());
-            }
+        let is_inside = enter <= begin && begin <= exit;
+        let is_close = wide_enter <= begin && begin <= wide_exit;
+        if is_inside || is_close && self.nearest(local.at(begin)).0 <= reach {
+            return Some(Found::start());
         }
         let (from, to) = (enter.max(begin), exit.min(end));
         if from <= to {
@@ -297,7 +298,9 @@ impl Cast<'_> {
         let back = -self.local.direction.normalize_or(DVec3::X);
         match (b - a).try_normalize() {
             Some(axis) if self.frame.core == Core::Segment => {
-                (back - axis * back.dot(axis)).normalize_or(back)
+                let across = back - axis * back.dot(axis);
+                // Along the segment only rounding is left.
+                if across.length() > PARALLEL { across.normalize() } else { back }
             }
             _ => back,
         }
@@ -327,9 +330,7 @@ impl Cast<'_> {
         let across = direction - axis * direction.dot(axis);
         let squared = across.dot(across);
         if squared < PARALLEL * PARALLEL * direction.dot(direction) {
-            return match self.advance(self.begin, self.end, radius)? {
-                (at, _) => Some(at),
-            };
+            return self.advance(self.begin, self.end, radius).map(|(at, _)| at);
         }
         let from = start - ends[0];
         let off = from - axis * from.dot(axis);

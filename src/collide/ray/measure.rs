@@ -27,19 +27,19 @@ pub(crate) struct Measured {
 #[inline(always)]
 pub(crate) fn measure(table: &PlaneTable, frame: &Frame, point: DVec3, limit: f64) -> Option<Measured> {
     if frame.core == Core::HalfSpace {
-        let distance = (frame.back * frame.from_position(point)).y - frame.rounding;
-        let normal = frame.to_world(DVec3::Y);
+        let distance = (frame.back * frame.about_position(point)).y - frame.rounding;
+        let normal = frame.world_vector(DVec3::Y);
         let found = || Measured { distance, normal, nearest: point - normal * distance };
         return (distance <= limit).then(found);
     }
-    let local = frame.back * frame.from_mean(point, DVec3::ZERO);
+    let local = frame.back * frame.about_mean(point, DVec3::ZERO);
     // From the signed distance from the core, the normal and the nearest point of the core.
     let found = |length: f64, normal: DVec3, core: DVec3| {
         let distance = length - frame.rounding;
         (distance <= limit).then(|| Measured {
             distance,
-            normal: frame.to_world(normal),
-            nearest: frame.position + (frame.offset + frame.to_world(core + normal * frame.rounding)),
+            normal: frame.world_vector(normal),
+            nearest: frame.position + (frame.offset + frame.world_vector(core + normal * frame.rounding)),
         })
     };
     if frame.core != Core::Planes {

@@ -82,21 +82,21 @@ impl Frame {
     }
 
     /// A vector of the hull's axes along the world's.
-    pub(crate) fn to_world(&self, vector: DVec3) -> DVec3 {
+    pub(crate) fn world_vector(&self, vector: DVec3) -> DVec3 {
         self.back.transpose() * vector
     }
 
     /// From the mean of the vertices to a point at `point` + `more`, world axes. What is lost is a rounding of the result and of
     /// the offset, wherever in the world the two are.
     #[inline(always)]
-    pub(crate) fn from_mean(&self, point: DVec3, more: DVec3) -> DVec3 {
+    pub(crate) fn about_mean(&self, point: DVec3, more: DVec3) -> DVec3 {
         let (high, low) = difference(point, self.position);
         ((high + more) + low) - self.offset
     }
 
     /// From the position to a point, world axes.
     #[inline(always)]
-    pub(crate) fn from_position(&self, point: DVec3) -> DVec3 {
+    pub(crate) fn about_position(&self, point: DVec3) -> DVec3 {
         point - self.position
     }
 }
