@@ -300,7 +300,7 @@ impl Cast<'_> {
             Some(axis) if self.frame.core == Core::Segment => {
                 let across = back - axis * back.dot(axis);
                 // Along the segment only rounding is left.
-                if across.length() > PARALLEL { across.normalize() } else { back }
+                if across.length() > 1e-9 { across.normalize() } else { back }
             }
             _ => back,
         }
