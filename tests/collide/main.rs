@@ -24,6 +24,7 @@ mod engines_measure;
 mod features;
 #[cfg(feature = "gpu")]
 mod frames;
+mod gradients;
 mod half_space;
 mod hostile;
 mod hull;

@@ -3,7 +3,7 @@
 use hullfield::Engine;
 use hullfield::collide::{
     Arena, Bodies, Body, BodyId, BodyPair, BodyRef, Contact, ContactOptions, Distance, DistanceOptions,
-    Estimate, Hull, Intersection, Manifold, ManifoldOptions, Motion, Options, PairEvent, Pairs, Plane,
+    Estimate, Gradient, GradientOptions, Hull, Intersection, Manifold, ManifoldOptions, Motion, Options, PairEvent, Pairs, Plane,
     PointOptions, Pose, Precision, Query, Ray, RayOptions, Stats, Status, Sweep, SweepOptions, SweepOutcome,
 };
 use hullfield_oracle::random::Random;
@@ -219,6 +219,9 @@ fn rows_and_statistics_of_every_query_come_back() {
     );
     let found = arena.manifolds(&bodies, all, &ManifoldOptions { margin: 0.5 }).unwrap().wait().unwrap();
     assert!(found.rows.iter().any(|row: &Manifold| row.point_count > 1));
+    comes_back(&found);
+    let found = arena.gradients(&bodies, all, &GradientOptions { margin: 0.5 }).unwrap().wait().unwrap();
+    assert!(found.rows.iter().any(|row: &Gradient| row.degeneracy.is_some()));
     comes_back(&found);
     let options = SweepOptions { duration: 2.0, witness: true };
     let given: Vec<[u32; 2]> = (1..60).map(|k| [0, k]).collect();

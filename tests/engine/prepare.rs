@@ -2,8 +2,9 @@
 
 use hullfield::Engine;
 use hullfield::collide::{
-    Arena, Body, Capacity, ContactOptions, DeviceBodies, DeviceMotions, DevicePairs, DistanceOptions, Hull,
-    ManifoldOptions, Motion, Options, Pairs, Precision, Query as ArenaQuery, SweepOptions,
+    Arena, Body, Capacity, ContactOptions, DeviceBodies, DeviceMotions, DevicePairs, DistanceOptions,
+    GradientOptions, Hull, ManifoldOptions, Motion, Options, Pairs, Precision, Query as ArenaQuery,
+    SweepOptions,
 };
 use hullfield::flow::{
     Cell, Connectivity, Corners, Edit, FieldOptions, Flow, Grid, Query as FlowQuery, SteerOptions,
@@ -11,12 +12,13 @@ use hullfield::flow::{
 
 use crate::common::gpu;
 
-const QUERIES: [ArenaQuery; 6] = [
+const QUERIES: [ArenaQuery; 7] = [
     ArenaQuery::Candidates,
     ArenaQuery::Intersections,
     ArenaQuery::Distances,
     ArenaQuery::Contacts,
     ArenaQuery::Manifolds,
+    ArenaQuery::Gradients,
     ArenaQuery::Sweeps,
 ];
 
@@ -47,6 +49,9 @@ fn run_query(arena: &Arena, query: ArenaQuery, bodies: &[Body], pairs: Pairs<'_>
         }
         ArenaQuery::Manifolds => {
             drop(arena.manifolds(bodies, pairs, &ManifoldOptions { margin: 0.5 }).unwrap().wait().unwrap())
+        }
+        ArenaQuery::Gradients => {
+            drop(arena.gradients(bodies, pairs, &GradientOptions { margin: 0.5 }).unwrap().wait().unwrap())
         }
         _ => {
             let motion = Motion { velocity: [0.3, 0.0, 0.0], angular_velocity: [0.0, 0.1, 0.0] };

@@ -87,15 +87,7 @@ pub(crate) fn exact_depth<D: Witness<Vector = DVec3>>(
     nearest: &Nearest<DVec3>,
     slack: f64,
 ) -> Depth {
-    let mut polytope = ExactPolytope {
-        difference,
-        points: Vec::new(),
-        faces: Vec::new(),
-        queue: BinaryHeap::new(),
-        fan: Vec::new(),
-        lower: nearest.lower,
-        axis: -nearest.axis,
-    };
+    let mut polytope = ExactPolytope::new(difference, nearest);
     // Where the origin is not known to be inside, GJK's nearest point bounds the gap.
     let outside = nearest.simplex.len < 4;
     let upper = if outside { nearest.upper } else { f64::INFINITY };
@@ -116,7 +108,72 @@ pub(crate) fn exact_depth<D: Witness<Vector = DVec3>>(
     polytope.grow(&nearest.simplex, upper, slack)
 }
 
-impl<D: Witness<Vector = DVec3>> ExactPolytope<'_, D> {
+/// Directions that differ by less than this, in radians, count as one: the normal of a thin triangle is no more exact.
+const SAME_DIRECTION: f64 = 1e-4;
+
+/// Whether all facets of `D` whose distance from the origin is within `within` of the least have one direction. The origin must be inside
+/// `D`, as GJK's simplex shows. `false` also where `D` is flat, or has too many facets to tell.
+pub(crate) fn is_depth_unique<D: Witness<Vector = DVec3>>(
+    difference: &D,
+    nearest: &Nearest<DVec3>,
+    slack: f64,
+    within: f64,
+) -> bool {
+    let mut polytope = ExactPolytope::new(difference, nearest);
+    polytope.make_tetrahedron(&nearest.simplex, f64::INFINITY, slack)
+        && polytope.is_depth_unique(slack, within)
+}
+
+impl<'a, D: Witness<Vector = DVec3>> ExactPolytope<'a, D> {
+    fn new(difference: &'a D, nearest: &Nearest<DVec3>) -> Self {
+        Self {
+            difference,
+            points: Vec::new(),
+            faces: Vec::new(),
+            queue: BinaryHeap::new(),
+            fan: Vec::new(),
+            lower: nearest.lower,
+            axis: -nearest.axis,
+        }
+    }
+
+    /// Expands all faces that are within `within` of the depth, until they are facets of `D` or their directions differ.
+    fn is_depth_unique(mut self, slack: f64, within: f64) -> bool {
+        let mut found: Option<(f64, DVec3)> = None;
+        while let Some(Reverse(QueuedFace { distance, face })) = self.queue.pop() {
+            if !self.faces[face as usize].alive {
+                continue;
+            }
+            if found.is_some_and(|(least, _)| distance > least + within) {
+                return true;
+            }
+            if self.points.len() >= POINT_LIMIT {
+                return false;
+            }
+            let direction = self.faces[face as usize].normal;
+            if direction == DVec3::ZERO {
+                continue;
+            }
+            let corner = self.difference.corner(direction);
+            let along = direction.dot(corner.point);
+            if along - distance > slack {
+                self.add_point(face, corner);
+                continue;
+            }
+            match found {
+                None => found = Some((along, direction)),
+                Some((least, first)) => {
+                    let differs =
+                        first.cross(direction).length() > SAME_DIRECTION || first.dot(direction) < 0.0;
+                    if differs && along <= least + within {
+                        return false;
+                    }
+                }
+            }
+        }
+        found.is_some()
+    }
+
     /// The point of `D` furthest along a direction of any length; keeps the best bound.
     fn probe(&mut self, direction: DVec3) -> Corner<DVec3> {
         let corner = self.difference.corner(direction);

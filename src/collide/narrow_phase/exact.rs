@@ -45,7 +45,7 @@ pub(crate) fn settle(hulls: &[Hull], bodies: &[Body], pair: [u32; 2]) -> Settled
 }
 
 /// The placements of a pair, the lower body id first: the bits of an f64 gap may depend on the order.
-fn in_order<'a>(hulls: &'a [Hull], bodies: &[Body], pair: [u32; 2]) -> [Placement<'a>; 2] {
+pub(crate) fn in_order<'a>(hulls: &'a [Hull], bodies: &[Body], pair: [u32; 2]) -> [Placement<'a>; 2] {
     [pair[0].min(pair[1]), pair[0].max(pair[1])].map(|id| {
         let body = &bodies[id as usize];
         Placement::new(&hulls[body.hull as usize], body)

@@ -54,9 +54,9 @@ fn edge_id(p: u32, q: u32) -> FeatureId {
 
 /// A corner of an edge or a face, and which vertex of the hull it is.
 #[derive(Debug, Clone, Copy)]
-struct Corner {
-    point: DVec3,
-    vertex: u32,
+pub(crate) struct Corner {
+    pub(crate) point: DVec3,
+    pub(crate) vertex: u32,
 }
 
 /// A corner of a feature projected along the normal: its position across the normal, and its height along it.
@@ -219,7 +219,7 @@ fn highest_feature(
 
 /// The convex polygon of points of a plane, counter-clockwise seen against `normal` (Andrew 1979), thinned to
 /// [`CORNERS`] corners.
-fn convex(points: impl Iterator<Item = Corner>, normal: DVec3) -> Vec<Corner> {
+pub(crate) fn convex(points: impl Iterator<Item = Corner>, normal: DVec3) -> Vec<Corner> {
     let right = normal.any_orthonormal_vector();
     let up = normal.cross(right);
     let flatten = |point: DVec3| DVec2::new(point.dot(right), point.dot(up));

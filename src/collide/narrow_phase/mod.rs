@@ -2,6 +2,7 @@
 
 pub(crate) mod cpu;
 pub(crate) mod exact;
+pub(crate) mod gradient;
 #[cfg(feature = "gpu")]
 pub(crate) mod kernels;
 pub(crate) mod manifold;

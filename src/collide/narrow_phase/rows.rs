@@ -171,6 +171,49 @@ impl Manifold {
     }
 }
 
+/// How the separation of one pair changes with the poses of its bodies, in f64.
+///
+/// With `s` the [`Contact::separation`]: where `a` moves by `v` (world units) and turns by `w` (radians about the world's axes, about the
+/// origin of its hull), and `b` does not move, `s` changes by `position_a · v + rotation_a · w` to first order; likewise for `b`. The depth
+/// of an overlap changes by minus as much.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct Gradient {
+    /// Row of the first body.
+    pub a: u32,
+    /// Row of the second body.
+    pub b: u32,
+    /// The verdict.
+    pub status: Status,
+    /// As [`Contact::separation`], within 1e-9 of the sum of the bounding radii.
+    pub separation: f64,
+    /// By the position of `a`, world axes: minus the unit vector from `a` to `b`.
+    pub position_a: [f64; 3],
+    /// By the rotation of `a` about the world's axes, in world units per radian.
+    pub rotation_a: [f64; 3],
+    /// By the position of `b`, world axes: the unit vector from `a` to `b`.
+    pub position_b: [f64; 3],
+    /// By the rotation of `b` about the world's axes, in world units per radian.
+    pub rotation_b: [f64; 3],
+    /// Whether the separation has a kink here, so that this is one of several rates; `None` where it is smooth.
+    pub degeneracy: Option<Degeneracy>,
+}
+
+/// Why the separation of a pair has a kink at its poses. "As good" means to within the tolerance τ of the pair (see
+/// [`Arena::intersections`](crate::collide::Arena::intersections)).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum Degeneracy {
+    /// Other points of the bodies are as near, or as deep: an edge or a face rests on a face, or edges are parallel. The rates of the
+    /// positions hold; those of the rotations hold for one of these points.
+    Points,
+    /// Another direction is as good: an overlap that is as deep along another axis, or a vertex that touches a vertex or an edge. None of
+    /// the rates may hold.
+    Normal,
+}
+
 /// The statistics of a query.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]

@@ -15,6 +15,8 @@ pub enum Query {
     Contacts,
     /// [`Arena::manifolds`](crate::collide::Arena::manifolds).
     Manifolds,
+    /// [`Arena::gradients`](crate::collide::Arena::gradients).
+    Gradients,
     /// [`Arena::sweeps`](crate::collide::Arena::sweeps).
     Sweeps,
     /// [`Arena::encode_intersections`](crate::collide::Arena::encode_intersections).

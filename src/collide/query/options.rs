@@ -106,6 +106,20 @@ pub struct ManifoldOptions {
     pub margin: f32,
 }
 
+/// The options of [`Arena::gradients`](crate::collide::Arena::gradients).
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
+pub struct GradientOptions {
+    /// Pairs that are farther apart are not listed, in world units, ≥ 0; 0 by default. Given pairs
+    /// ignore it.
+    #[cfg_attr(feature = "serde", serde(with = "crate::wire::number"))]
+    pub margin: f32,
+}
+
 /// The options of [`Arena::sweeps`](crate::collide::Arena::sweeps).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(

@@ -9,9 +9,10 @@ use crate::collide::hull::faces::FaceTable;
 use crate::collide::hull::plane_table::PlaneTable;
 use crate::collide::hull::{Dimension, Hull};
 use crate::collide::narrow_phase::exact::measure_placed;
+use crate::collide::narrow_phase::gradient::gradient as gradient_of;
 use crate::collide::narrow_phase::manifold::manifold_of;
 use crate::collide::narrow_phase::measured::Measured;
-use crate::collide::narrow_phase::rows::{Contact, Distance, Intersection, Manifold};
+use crate::collide::narrow_phase::rows::{Contact, Distance, Gradient, Intersection, Manifold};
 use crate::collide::query::arena::check_margin;
 use crate::collide::query::options::{ManifoldOptions, SweepOptions};
 use crate::collide::ray::cast::cast;
@@ -143,6 +144,33 @@ pub fn distance_lower_bound(a: &Hull, pose_a: Pose, b: &Hull, pose_b: Pose) -> R
 /// As [`intersects`].
 pub fn contact(a: &Hull, pose_a: Pose, b: &Hull, pose_b: Pose) -> Result<Contact> {
     Ok(Contact::new([0, 1], &measured(a, pose_a, b, pose_b)?))
+}
+
+/// How the separation of two hulls changes with their poses. In the row `a` is 0 and `b` is 1.
+///
+/// See [`Gradient`] for what the rates mean, and [`Gradient::degeneracy`] for where they are not unique.
+///
+/// # Cost
+/// As [`contact`]; twice that where the hulls overlap.
+///
+/// # Errors
+/// As [`intersects`].
+///
+/// ```
+/// use hullfield::collide::{self, Hull, Pose};
+///
+/// // A ball one above the top of a cube: it comes nearer at the rate at which it sinks, and turning it changes nothing.
+/// let (cube, ball) = (Hull::cuboid([0.5; 3])?, Hull::ball(1.0)?);
+/// let row = collide::gradient(&cube, Pose::IDENTITY, &ball, Pose::at([0.25, 0.0, 2.5]))?;
+/// assert!((row.separation - 1.0).abs() < 1e-9 && row.degeneracy.is_none());
+/// assert!((row.position_b[2] - 1.0).abs() < 1e-9 && row.rotation_b[1].abs() < 1e-9);
+/// // Turned about y, the cube's top sinks a quarter of a unit a radian under the ball.
+/// assert!((row.rotation_a[1] - 0.25).abs() < 1e-9);
+/// # Ok::<(), hullfield::Error>(())
+/// ```
+pub fn gradient(a: &Hull, pose_a: Pose, b: &Hull, pose_b: Pose) -> Result<Gradient> {
+    let bodies = checked([a, b], [pose_a, pose_b])?;
+    Ok(gradient_of([0, 1], &placements([a, b], &bodies)))
 }
 
 /// As [`contact`], with up to four points that hold a body at rest.

@@ -77,6 +77,7 @@ impl Query {
             Self::Distances
             | Self::Contacts
             | Self::Manifolds
+            | Self::Gradients
             | Self::EncodedDistances
             | Self::EncodedContacts
             | Self::EncodedManifolds => Some((&MEASURES, true)),
