@@ -22,8 +22,8 @@ pub use bodies::rows::{BodyPair, Found};
 pub use bodies::set::Bodies;
 pub use hull::{Dimension, Hull, Plane};
 pub use narrow_phase::rows::{
-    Batch, Contact, Degeneracy, Distance, FeatureId, Gradient, Intersection, Manifold, ManifoldPoint, Precision,
-    Stats, Times,
+    Batch, Contact, Degeneracy, Distance, FeatureId, Gradient, Intersection, Manifold, ManifoldPoint,
+    Precision, Stats, Times,
 };
 pub use narrow_phase::status::Status;
 pub use narrow_phase::trace::{Trace, TraceStep};
@@ -37,11 +37,12 @@ pub use query::encoded::{
 pub use query::estimate::Estimate;
 pub use query::kinds::Query;
 pub use query::options::{
-    ContactOptions, DistanceOptions, GradientOptions, ManifoldOptions, Options, PointOptions, RayOptions, SweepOptions,
+    ContactOptions, DistanceOptions, GradientOptions, ManifoldOptions, Options, PointOptions, RayOptions,
+    SweepOptions,
 };
 pub use query::pair::{
-    contact, distance, distance_lower_bound, gradient, intersection, intersects, manifold, nearest_point, raycast,
-    sweep,
+    contact, distance, distance_lower_bound, gradient, intersection, intersects, manifold, nearest_point,
+    raycast, sweep,
 };
 pub use ray::rows::{Containment, NearestPoint, Occlusion, PointHit, RayHit, Raycast};
 pub use scene::body::Body;

@@ -189,7 +189,7 @@ fn no_ray_slips_between_touching_boxes() {
                 Body::new(0).at(at.as_vec3().to_array()).rotated(rotation)
             })
             .collect();
-        let arena = Arena::new(&Engine::cpu(), &[cube.clone()], Options::default()).unwrap();
+        let arena = Arena::new(&Engine::cpu(), std::slice::from_ref(&cube), Options::default()).unwrap();
         let rays: Vec<Ray> = (0..extent(4_000, 100_000))
             .map(|i| {
                 let [x, y] = [0; 2].map(|_| random.below(side - 1) as f64 + 0.5);

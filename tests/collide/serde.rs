@@ -3,8 +3,9 @@
 use hullfield::Engine;
 use hullfield::collide::{
     Arena, Bodies, Body, BodyId, BodyPair, BodyRef, Contact, ContactOptions, Distance, DistanceOptions,
-    Estimate, Gradient, GradientOptions, Hull, Intersection, Manifold, ManifoldOptions, Motion, Options, PairEvent, Pairs, Plane,
-    PointOptions, Pose, Precision, Query, Ray, RayOptions, Stats, Status, Sweep, SweepOptions, SweepOutcome,
+    Estimate, Gradient, GradientOptions, Hull, Intersection, Manifold, ManifoldOptions, Motion, Options,
+    PairEvent, Pairs, Plane, PointOptions, Pose, Precision, Query, Ray, RayOptions, Stats, Status, Sweep,
+    SweepOptions, SweepOutcome,
 };
 use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes;

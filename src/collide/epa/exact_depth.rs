@@ -121,7 +121,7 @@ pub(crate) fn is_depth_unique<D: Witness<Vector = DVec3>>(
 ) -> bool {
     let mut polytope = ExactPolytope::new(difference, nearest);
     polytope.make_tetrahedron(&nearest.simplex, f64::INFINITY, slack)
-        && polytope.is_depth_unique(slack, within)
+        && polytope.has_one_direction(slack, within)
 }
 
 impl<'a, D: Witness<Vector = DVec3>> ExactPolytope<'a, D> {
@@ -138,7 +138,7 @@ impl<'a, D: Witness<Vector = DVec3>> ExactPolytope<'a, D> {
     }
 
     /// Expands all faces that are within `within` of the depth, until they are facets of `D` or their directions differ.
-    fn is_depth_unique(mut self, slack: f64, within: f64) -> bool {
+    fn has_one_direction(mut self, slack: f64, within: f64) -> bool {
         let mut found: Option<(f64, DVec3)> = None;
         while let Some(Reverse(QueuedFace { distance, face })) = self.queue.pop() {
             if !self.faces[face as usize].alive {
