@@ -13,7 +13,8 @@ use crate::error::Result;
 ///
 /// [`Arena::pack`](crate::collide::query::arena::Arena::pack) makes it; [`DEVICE_WGSL`](crate::collide::DEVICE_WGSL) has the same struct for kernels. A
 /// simulation on the device changes `position` and `rotation`, and sets `remainder` to 0 or to what rounding took off the position.
-/// The other fields stay valid as long as scale and shape do.
+/// Such a body is exactly where the sum of both says. The other fields stay valid as long as scale and shape do; `excess` may then be more
+/// than is needed, which at most leaves more pairs unsettled.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub struct PackedBody {
