@@ -46,6 +46,8 @@ pub use query::pair::{
 };
 pub use ray::rows::{Containment, NearestPoint, Occlusion, PointHit, RayHit, Raycast};
 pub use scene::body::Body;
+pub use scene::columns::BodyColumns;
+pub use scene::exclusions::Exclusions;
 pub use scene::motion::Motion;
 pub use scene::packed_body::PackedBody;
 pub use scene::packed_motion::PackedMotion;

@@ -141,8 +141,13 @@ fn sample_bodies(scene: &Scene, input: &QueryInput, sample: &mut [SampledRow]) -
     for pair in sample.iter_mut().flat_map(|row| &mut row.pairs) {
         *pair = pair.map(|id| ids.partition_point(|&other| other < id) as u32);
     }
-    let input =
-        QueryInput::new(scene, &bodies, None, Pairs::BroadPhase, Layout { packed: false, placed: true })?;
+    let input = QueryInput::new(
+        scene,
+        (&bodies).into(),
+        None,
+        Pairs::BroadPhase,
+        Layout { packed: false, placed: true },
+    )?;
     Ok(SampleBodies { input, ids })
 }
 

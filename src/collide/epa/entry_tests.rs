@@ -48,7 +48,8 @@ fn every_simplex_leads_to_the_depth() {
         let (name, pairs) = (test.name, test.pairs());
         let arena = Scene::new(&test.hulls).unwrap();
         let layout = Layout { packed: false, placed: true };
-        let input = QueryInput::new(&arena, &test.bodies, None, Pairs::Given(&pairs), layout).unwrap();
+        let input =
+            QueryInput::new(&arena, (&test.bodies).into(), None, Pairs::Given(&pairs), layout).unwrap();
         let mut overlap_count = 0;
         let mut settled = [0; 5];
         for (index, &[a, b]) in pairs.iter().enumerate() {

@@ -21,6 +21,7 @@ use crate::collide::query::options::{
 };
 use crate::collide::query::warm;
 use crate::collide::scene::body::Body;
+use crate::collide::scene::columns::BodyColumns;
 use crate::collide::scene::layout::Layout;
 use crate::collide::scene::motion::Motion;
 use crate::collide::scene::pairs::Pairs;
@@ -218,10 +219,15 @@ impl Arena {
     /// body, [`Error::Invalid`] for a removed hull, a body paired with itself and a pair of half-spaces;
     /// [`Error::TooMany`], [`Error::MemoryLimit`]. The pending answer fails with errors of the device: [`Error::DeviceLost`],
     /// [`Error::OutOfMemory`]; and with [`Error::MemoryLimit`] where it has too many rows.
-    pub fn intersections(&self, bodies: &[Body], pairs: Pairs<'_>) -> Result<Pending<Batch<Intersection>>> {
-        span!("hullfield.collide.intersections", bodies = bodies.len());
+    pub fn intersections<'a>(
+        &self,
+        bodies: impl Into<BodyColumns<'a>>,
+        pairs: Pairs<'_>,
+    ) -> Result<Pending<Batch<Intersection>>> {
+        let columns = bodies.into();
+        span!("hullfield.collide.intersections", bodies = columns.bodies.len());
         if self.options.precision == Precision::Exact {
-            return self.measures(bodies, pairs, 0.0);
+            return self.measures(columns, pairs, 0.0);
         }
         let gpu = self.gpu.as_ref().filter(|gpu| gpu.can_run(false));
         let on_cpu = gpu.is_none();
@@ -230,7 +236,7 @@ impl Arena {
             Some(warm) => warm.layout(),
             None => Layout { packed: !on_cpu || pairs == Pairs::BroadPhase, placed: on_cpu },
         };
-        let input = self.input(bodies, pairs, layout)?;
+        let input = self.input(columns, pairs, layout)?;
         let (scene, searches) = (Arc::clone(&self.scene), Arc::clone(&self.searches));
         if let Some(gpu) = gpu.filter(|_| !input.is_empty()) {
             return gpu::verdicts::intersections(gpu, &scene, input);
@@ -254,14 +260,15 @@ impl Arena {
     ///
     /// # Errors
     /// As [`intersections`](Self::intersections); [`Error::Value`] where the margin is negative or NaN.
-    pub fn distances(
+    pub fn distances<'a>(
         &self,
-        bodies: &[Body],
+        bodies: impl Into<BodyColumns<'a>>,
         pairs: Pairs<'_>,
         options: &DistanceOptions,
     ) -> Result<Pending<Batch<Distance>>> {
-        span!("hullfield.collide.distances", bodies = bodies.len());
-        self.measures(bodies, pairs, options.margin)
+        let columns = bodies.into();
+        span!("hullfield.collide.distances", bodies = columns.bodies.len());
+        self.measures(columns, pairs, options.margin)
     }
 
     /// Measures the contacts of pairs that overlap or are at most `margin` apart: the depth or the distance, the normal, and the points.
@@ -271,14 +278,15 @@ impl Arena {
     ///
     /// # Errors
     /// As [`distances`](Self::distances).
-    pub fn contacts(
+    pub fn contacts<'a>(
         &self,
-        bodies: &[Body],
+        bodies: impl Into<BodyColumns<'a>>,
         pairs: Pairs<'_>,
         options: &ContactOptions,
     ) -> Result<Pending<Batch<Contact>>> {
-        span!("hullfield.collide.contacts", bodies = bodies.len());
-        self.measures(bodies, pairs, options.margin)
+        let columns = bodies.into();
+        span!("hullfield.collide.contacts", bodies = columns.bodies.len());
+        self.measures(columns, pairs, options.margin)
     }
 
     /// As [`contacts`](Self::contacts), with up to four points that hold a body at rest: the corners of the overlap of the two features that
@@ -286,14 +294,15 @@ impl Arena {
     ///
     /// # Errors
     /// As [`distances`](Self::distances).
-    pub fn manifolds(
+    pub fn manifolds<'a>(
         &self,
-        bodies: &[Body],
+        bodies: impl Into<BodyColumns<'a>>,
         pairs: Pairs<'_>,
         options: &ManifoldOptions,
     ) -> Result<Pending<Batch<Manifold>>> {
-        span!("hullfield.collide.manifolds", bodies = bodies.len());
-        self.measures(bodies, pairs, options.margin)
+        let columns = bodies.into();
+        span!("hullfield.collide.manifolds", bodies = columns.bodies.len());
+        self.measures(columns, pairs, options.margin)
     }
 
     /// The memory of the CPU's searches.
@@ -308,25 +317,31 @@ impl Arena {
     ///
     /// # Errors
     /// As [`distances`](Self::distances).
-    pub fn gradients(
+    pub fn gradients<'a>(
         &self,
-        bodies: &[Body],
+        bodies: impl Into<BodyColumns<'a>>,
         pairs: Pairs<'_>,
         options: &GradientOptions,
     ) -> Result<Pending<Batch<Gradient>>> {
-        span!("hullfield.collide.gradients", bodies = bodies.len());
-        self.measures(bodies, pairs, options.margin)
+        let columns = bodies.into();
+        span!("hullfield.collide.gradients", bodies = columns.bodies.len());
+        self.measures(columns, pairs, options.margin)
     }
 
     /// The checked input of a query, with the limit of its answer.
-    pub(super) fn input(&self, bodies: &[Body], pairs: Pairs<'_>, layout: Layout) -> Result<QueryInput> {
-        let input = QueryInput::new(&self.scene, bodies, self.statics.as_ref(), pairs, layout)?;
+    pub(super) fn input(
+        &self,
+        columns: BodyColumns<'_>,
+        pairs: Pairs<'_>,
+        layout: Layout,
+    ) -> Result<QueryInput> {
+        let input = QueryInput::new(&self.scene, columns, self.statics.as_ref(), pairs, layout)?;
         Ok(QueryInput { answer_limit: self.engine.answer_limit(), ..input })
     }
 
     fn measures<R: Row + 'static>(
         &self,
-        bodies: &[Body],
+        columns: BodyColumns<'_>,
         pairs: Pairs<'_>,
         margin: f32,
     ) -> Result<Pending<Batch<R>>> {
@@ -343,7 +358,7 @@ impl Arena {
             Some(warm) => warm.layout(),
             None => Layout { packed: !on_cpu || pairs == Pairs::BroadPhase, placed: on_cpu },
         };
-        let input = self.input(bodies, pairs, layout)?;
+        let input = self.input(columns, pairs, layout)?;
         let (scene, searches) = (Arc::clone(&self.scene), Arc::clone(&self.searches));
         if let Some(gpu) = gpu.filter(|_| !input.is_empty()) {
             return gpu::measures::measures(gpu, &scene, input, request);
@@ -396,21 +411,22 @@ impl Arena {
     /// As [`intersections`](Self::intersections), [`Error::Value`] where the duration is negative, NaN or infinite,
     /// [`Error::Count`] where the number of motions is not that of the bodies, and [`Error::Value`] where a motion is not finite, leads further
     /// than 1e18, or turns the body more than 1,000 times.
-    pub fn sweeps(
+    pub fn sweeps<'a>(
         &self,
-        bodies: &[Body],
+        bodies: impl Into<BodyColumns<'a>>,
         motions: &[Motion],
         pairs: Pairs<'_>,
         options: &SweepOptions,
     ) -> Result<Pending<Batch<Sweep>>> {
-        span!("hullfield.collide.sweeps", bodies = bodies.len());
+        let columns = bodies.into();
+        span!("hullfield.collide.sweeps", bodies = columns.bodies.len());
         let &SweepOptions { duration, witness } = options;
-        query::check(bodies.len(), motions, duration)?;
+        query::check(columns.bodies.len(), motions, duration)?;
         let gpu =
             self.gpu.as_ref().filter(|gpu| self.options.precision == Precision::Fast && gpu.can_run(true));
         let on_cpu = gpu.is_none();
         let layout = Layout { packed: !on_cpu || pairs == Pairs::BroadPhase, placed: on_cpu };
-        let input = self.input(bodies, pairs, layout)?;
+        let input = self.input(columns, pairs, layout)?;
         let (scene, motions, precision) = (Arc::clone(&self.scene), motions.to_vec(), self.options.precision);
         if let Some(gpu) = gpu.filter(|_| !input.is_empty()) {
             return gpu::sweeps::sweeps(gpu, &scene, input, motions, duration, witness);
@@ -428,10 +444,11 @@ impl Arena {
     ///
     /// # Errors
     /// As [`intersections`](Self::intersections).
-    pub fn candidates(&self, bodies: &[Body]) -> Result<Pending<Vec<[u32; 2]>>> {
-        span!("hullfield.collide.candidates", bodies = bodies.len());
+    pub fn candidates<'a>(&self, bodies: impl Into<BodyColumns<'a>>) -> Result<Pending<Vec<[u32; 2]>>> {
+        let columns = bodies.into();
+        span!("hullfield.collide.candidates", bodies = columns.bodies.len());
         let layout = Layout { packed: true, placed: false };
-        let input = self.input(bodies, Pairs::BroadPhase, layout)?;
+        let input = self.input(columns, Pairs::BroadPhase, layout)?;
         let (scene, searches) = (Arc::clone(&self.scene), Arc::clone(&self.searches));
         match &self.gpu {
             Some(gpu) if !input.is_empty() => gpu::candidates::candidates(gpu, &scene, input),

@@ -7,7 +7,7 @@ use crate::collide::query::arena::Arena;
 use crate::collide::query::options::{PointOptions, RayOptions};
 use crate::collide::ray::query::{self, check_points, check_rays};
 use crate::collide::ray::rows::{Containment, NearestPoint, Occlusion, RayHit, Raycast};
-use crate::collide::scene::body::Body;
+use crate::collide::scene::columns::BodyColumns;
 use crate::collide::scene::layout::Layout;
 use crate::collide::scene::pairs::Pairs;
 use crate::collide::scene::query_input::QueryInput;
@@ -68,15 +68,16 @@ impl Arena {
     /// assert_eq!(found.rows[1].hit, None);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn raycasts(
+    pub fn raycasts<'a>(
         &self,
-        bodies: &[Body],
+        bodies: impl Into<BodyColumns<'a>>,
         rays: &[Ray],
         options: &RayOptions,
     ) -> Result<Pending<Batch<Raycast>>> {
-        span!("hullfield.collide.raycasts", bodies = bodies.len(), rays = rays.len());
+        let columns = bodies.into();
+        span!("hullfield.collide.raycasts", bodies = columns.bodies.len(), rays = rays.len());
         check_rays(rays)?;
-        let input = self.boxed_input(bodies)?;
+        let input = self.boxed_input(columns)?;
         let (scene, searches) = (Arc::clone(&self.scene), self.searches());
         let (rays, at_start) = (rays.to_vec(), !options.skip_start);
         Ok(Pending::spawn(move |awaited| {
@@ -90,15 +91,16 @@ impl Arena {
     ///
     /// # Errors
     /// As [`raycasts`](Self::raycasts).
-    pub fn raycasts_all(
+    pub fn raycasts_all<'a>(
         &self,
-        bodies: &[Body],
+        bodies: impl Into<BodyColumns<'a>>,
         rays: &[Ray],
         options: &RayOptions,
     ) -> Result<Pending<Batch<RayHit>>> {
-        span!("hullfield.collide.raycasts_all", bodies = bodies.len(), rays = rays.len());
+        let columns = bodies.into();
+        span!("hullfield.collide.raycasts_all", bodies = columns.bodies.len(), rays = rays.len());
         check_rays(rays)?;
-        let input = self.boxed_input(bodies)?;
+        let input = self.boxed_input(columns)?;
         let (scene, searches) = (Arc::clone(&self.scene), self.searches());
         let (rays, at_start) = (rays.to_vec(), !options.skip_start);
         Ok(Pending::spawn(move |awaited| {
@@ -113,15 +115,16 @@ impl Arena {
     ///
     /// # Errors
     /// As [`raycasts`](Self::raycasts).
-    pub fn occlusions(
+    pub fn occlusions<'a>(
         &self,
-        bodies: &[Body],
+        bodies: impl Into<BodyColumns<'a>>,
         rays: &[Ray],
         options: &RayOptions,
     ) -> Result<Pending<Batch<Occlusion>>> {
-        span!("hullfield.collide.occlusions", bodies = bodies.len(), rays = rays.len());
+        let columns = bodies.into();
+        span!("hullfield.collide.occlusions", bodies = columns.bodies.len(), rays = rays.len());
         check_rays(rays)?;
-        let input = self.boxed_input(bodies)?;
+        let input = self.boxed_input(columns)?;
         let (scene, searches) = (Arc::clone(&self.scene), self.searches());
         let (rays, at_start) = (rays.to_vec(), !options.skip_start);
         Ok(Pending::spawn(move |awaited| {
@@ -157,20 +160,21 @@ impl Arena {
     /// assert_eq!(hits, [(0, 0.5), (1, -0.25)]);
     /// # Ok::<(), hullfield::Error>(())
     /// ```
-    pub fn nearest_points(
+    pub fn nearest_points<'a>(
         &self,
-        bodies: &[Body],
+        bodies: impl Into<BodyColumns<'a>>,
         points: &[[f32; 3]],
         options: &PointOptions,
     ) -> Result<Pending<Batch<NearestPoint>>> {
-        span!("hullfield.collide.nearest_points", bodies = bodies.len(), points = points.len());
+        let columns = bodies.into();
+        span!("hullfield.collide.nearest_points", bodies = columns.bodies.len(), points = points.len());
         check_points(points)?;
         let max_distance = f64::from(options.max_distance);
         if !(max_distance >= 0.0) {
             let (value, allowed) = (format!("{:?}", options.max_distance), "it must be zero or more");
             return Err(Error::value(Location::Argument, "max_distance", value, allowed));
         }
-        let input = self.boxed_input(bodies)?;
+        let input = self.boxed_input(columns)?;
         let (scene, searches, points) = (Arc::clone(&self.scene), self.searches(), points.to_vec());
         Ok(Pending::spawn(move |awaited| {
             query::nearest(&scene, input.awaited_by(awaited), &searches, &points, max_distance)
@@ -183,10 +187,15 @@ impl Arena {
     ///
     /// # Errors
     /// As [`nearest_points`](Self::nearest_points).
-    pub fn containments(&self, bodies: &[Body], points: &[[f32; 3]]) -> Result<Pending<Batch<Containment>>> {
-        span!("hullfield.collide.containments", bodies = bodies.len(), points = points.len());
+    pub fn containments<'a>(
+        &self,
+        bodies: impl Into<BodyColumns<'a>>,
+        points: &[[f32; 3]],
+    ) -> Result<Pending<Batch<Containment>>> {
+        let columns = bodies.into();
+        span!("hullfield.collide.containments", bodies = columns.bodies.len(), points = points.len());
         check_points(points)?;
-        let input = self.boxed_input(bodies)?;
+        let input = self.boxed_input(columns)?;
         let (scene, searches, points) = (Arc::clone(&self.scene), self.searches(), points.to_vec());
         Ok(Pending::spawn(move |awaited| {
             query::containing(&scene, input.awaited_by(awaited), &searches, &points)
@@ -194,7 +203,7 @@ impl Arena {
     }
 
     /// The checked bodies, ready for boxes.
-    fn boxed_input(&self, bodies: &[Body]) -> Result<QueryInput> {
-        self.input(bodies, Pairs::BroadPhase, Layout { packed: true, placed: false })
+    fn boxed_input(&self, columns: BodyColumns<'_>) -> Result<QueryInput> {
+        self.input(columns, Pairs::BroadPhase, Layout { packed: true, placed: false })
     }
 }

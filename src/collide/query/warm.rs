@@ -184,7 +184,7 @@ mod tests {
     use crate::collide::scene::pairs::Pairs;
 
     fn input(scene: &Scene, bodies: &[Body]) -> QueryInput {
-        QueryInput::new(scene, bodies, None, Pairs::BroadPhase, Layout { packed: true, placed: true })
+        QueryInput::new(scene, bodies.into(), None, Pairs::BroadPhase, Layout { packed: true, placed: true })
             .unwrap()
     }
 

@@ -3,6 +3,8 @@
 pub(crate) mod body;
 pub(crate) mod bounds;
 pub(crate) mod budget;
+pub(crate) mod columns;
+pub(crate) mod exclusions;
 pub(crate) mod frame;
 pub(crate) mod layout;
 pub(crate) mod motion;

@@ -9,6 +9,7 @@ use crate::collide::hull::plane_table::PlaneTables;
 use crate::collide::hull::support::Supports;
 use crate::collide::hull::{Dimension, Hull};
 use crate::collide::scene::body::Body;
+use crate::collide::scene::columns::BodyColumns;
 use crate::collide::scene::layout::{Layout, lay_out_into};
 use crate::collide::scene::packed_body::PackedBody;
 use crate::collide::scene::pairs::Pairs;
@@ -140,12 +141,14 @@ impl QueryInput {
     /// Checks bodies and pairs and lays the bodies out.
     pub(crate) fn new(
         scene: &Scene,
-        bodies: &[Body],
+        columns: BodyColumns<'_>,
         statics: Option<&Arc<Statics>>,
         pairs: Pairs<'_>,
         layout: Layout,
     ) -> Result<Self> {
         let begin = web_time::Instant::now();
+        columns.check()?;
+        let bodies = columns.bodies;
         let count = (bodies.len() + statics.map_or(0, |statics| statics.bodies.len())) as u64;
         let limit = u64::from(u32::MAX);
         if count > limit {

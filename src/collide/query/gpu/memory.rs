@@ -160,7 +160,7 @@ mod tests {
             let arena = GpuArena::new(context, &scene).unwrap();
             let arena = Arc::new(GpuArena { high_water: Arc::clone(&marks), ..arena });
             let layout = Layout { packed: true, placed: false };
-            let input = QueryInput::new(&scene, bodies, None, Pairs::BroadPhase, layout).unwrap();
+            let input = QueryInput::new(&scene, bodies.into(), None, Pairs::BroadPhase, layout).unwrap();
             let estimate = arena.estimate(query, bodies.len(), &Pairs::BroadPhase);
             let stats = match query {
                 Query::Candidates => {

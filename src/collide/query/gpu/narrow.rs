@@ -834,7 +834,7 @@ mod tests {
         let given: Vec<[u32; 2]> = (0..100).flat_map(|a| (a + 1..100).map(move |b| [a, b])).collect();
         for pairs in [Pairs::Given(&given), Pairs::Exhaustive] {
             let layout = Layout { packed: true, placed: false };
-            let input = QueryInput::new(&scene, &bodies, None, pairs, layout).unwrap();
+            let input = QueryInput::new(&scene, (&bodies).into(), None, pairs, layout).unwrap();
             let (submissions, account) = (Arc::default(), Arc::clone(context.account()));
             let before = account.counters().submissions;
             let query = Noted { rows: Rows::default(), account, submissions: Arc::clone(&submissions) };
