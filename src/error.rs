@@ -19,6 +19,13 @@ pub enum Location {
     Motion(usize),
     /// A pair of bodies.
     Pair(usize),
+    /// A part of a compound.
+    Part {
+        /// The compound.
+        compound: usize,
+        /// The part in the compound.
+        part: usize,
+    },
     /// A ray.
     Ray(usize),
     /// A cell of a grid.
@@ -72,6 +79,7 @@ impl fmt::Display for Location {
             Self::Body(row) => write!(f, "body {row}"),
             Self::Motion(row) => write!(f, "motion {row}"),
             Self::Pair(row) => write!(f, "pair {row}"),
+            Self::Part { compound, part } => write!(f, "compound {compound}, part {part}"),
             Self::Ray(row) => write!(f, "ray {row}"),
             Self::Cell(cell) => write!(f, "cell {cell}"),
             Self::Position(row) => write!(f, "position {row}"),

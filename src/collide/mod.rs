@@ -1,11 +1,12 @@
 //! Collision of convex hulls: which pairs of bodies touch, how deep, where, and when.
 //!
 //! A folder is a stage. From the ground up: `hull`, `bvh`, `scene`, `gjk`, `epa`, `broad_phase`, `narrow_phase`, `ray`, `sweep`, `warm`,
-//! `query`, `bodies`. Imports run downward only.
+//! `query`, `bodies` and `compound`. Imports run downward only.
 
 mod bodies;
 mod broad_phase;
 mod bvh;
+mod compound;
 mod epa;
 mod gjk;
 mod hull;
@@ -20,6 +21,10 @@ pub use bodies::events::{PairEvent, Phase};
 pub use bodies::id::{BodyId, BodyRef};
 pub use bodies::rows::{BodyPair, Found};
 pub use bodies::set::Bodies;
+pub use compound::body::CompoundBody;
+pub use compound::compounds::Compounds;
+pub use compound::part::{Compound, Part};
+pub use compound::rows::PartPair;
 pub use hull::{Dimension, Hull, Plane};
 pub use narrow_phase::rows::{
     Batch, Contact, Degeneracy, Distance, FeatureId, Gradient, Intersection, Manifold, ManifoldPoint,

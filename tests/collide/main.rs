@@ -9,6 +9,7 @@ mod breaks;
 mod broad_phase;
 #[path = "../../src/testing.rs"]
 mod common;
+mod compounds;
 mod determinism;
 mod determinism_extreme;
 #[cfg(feature = "gpu")]

@@ -104,7 +104,7 @@ impl<R: Row> Measures<R> {
         pairs: &[[u32; 2]],
         request: MeasureRequest,
     ) {
-        let given = matches!(input.pairs, OwnedPairs::Given(_));
+        let given = input.keeps_all();
         let beyond = if given { f64::INFINITY } else { request.margin };
         let mut outcomes = [Outcome::Open; MEASURED];
         for pairs in pairs.chunks(MEASURED) {

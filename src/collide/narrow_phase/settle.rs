@@ -5,7 +5,6 @@ use web_time::Instant;
 use crate::collide::narrow_phase::exact;
 use crate::collide::narrow_phase::measure::Row;
 use crate::collide::narrow_phase::rows::{Batch, Intersection, Precision, Stats};
-use crate::collide::scene::pairs::OwnedPairs;
 use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::observe::event;
 use crate::parallel::{fill, map};
@@ -113,7 +112,7 @@ pub(crate) fn finish(
         rows.rows[index].status = settled.status;
         rows.rows[index].axis = settled.axis;
     }
-    if !rows.open.is_empty() && !matches!(input.pairs, OwnedPairs::Given(_)) {
+    if !rows.open.is_empty() && !input.keeps_all() {
         rows.rows.retain(|row| row.status.is_hit());
     }
     stats.refined_count = rows.refined_count;
@@ -140,7 +139,7 @@ pub(crate) fn finish_measures<R: Row>(
     begin: Instant,
 ) -> Batch<R> {
     let settle_begin = Instant::now();
-    let given = matches!(input.pairs, OwnedPairs::Given(_));
+    let given = input.keeps_all();
     let settled = map(&found.open, |&index| {
         let pair = found.rows[index].pair();
         let measured = exact::measure(&scene.hulls, &input.bodies, pair);

@@ -62,6 +62,8 @@ pub struct Arena {
     searches: Arc<SearchPool>,
     /// The cache of warm-started queries, shared by clones of this handle.
     warm: Option<Arc<WarmStart>>,
+    /// Whether the CPU engine leaves out rows of given pairs that the broad phase would not list.
+    is_listing: bool,
 }
 
 /// The statics for the CPU, and the hulls and statics on the device.
@@ -100,6 +102,7 @@ impl Arena {
             statics: None,
             searches: Arc::default(),
             warm: None,
+            is_listing: false,
         })
     }
 
@@ -125,6 +128,12 @@ impl Arena {
         let (statics, packed) = Statics::new(&self.scene.supports, bodies)?;
         let gpu = self.gpu.as_ref().map(|gpu| gpu.with_statics(&packed)).transpose()?;
         Ok(((!bodies.is_empty()).then(|| Arc::new(statics)), gpu.map(Arc::new)))
+    }
+
+    /// The same arena, whose given pairs need no rows where the broad phase would not list them: the CPU engine leaves those out, and need not
+    /// measure them to the end.
+    pub(crate) fn listing(&self) -> Self {
+        Self { is_listing: true, ..self.clone() }
     }
 
     /// The options.
@@ -336,7 +345,7 @@ impl Arena {
         layout: Layout,
     ) -> Result<QueryInput> {
         let input = QueryInput::new(&self.scene, columns, self.statics.as_ref(), pairs, layout)?;
-        Ok(QueryInput { answer_limit: self.engine.answer_limit(), ..input })
+        Ok(QueryInput { answer_limit: self.engine.answer_limit(), is_listing: self.is_listing, ..input })
     }
 
     fn measures<R: Row + 'static>(

@@ -96,6 +96,9 @@ pub(crate) fn intersections(
             })?;
             (Rows::join(windows), count)
         }
+        OwnedPairs::Given(pairs) if input.is_listing => {
+            (examine_for_hits(scene, &input.placed, pairs, &input.awaited), pairs.len() as u64)
+        }
         OwnedPairs::Given(pairs) => {
             (examine_all(scene, &input.placed, pairs, &input.awaited), pairs.len() as u64)
         }

@@ -93,6 +93,8 @@ pub(crate) struct QueryInput {
     /// Ids of the half-spaces, statics included, ascending.
     pub(crate) planes: Vec<u32>,
     pub(crate) pairs: OwnedPairs,
+    /// Whether given pairs have rows only where the broad phase would list them.
+    pub(crate) is_listing: bool,
     /// Bytes that the rows of the answer may take; `u64::MAX` where the host's memory is the limit.
     pub(crate) answer_limit: u64,
     /// Whether the answer is still wanted.
@@ -105,6 +107,11 @@ impl QueryInput {
     /// The same input, for a query that ends where its answer is cancelled.
     pub(crate) fn awaited_by(self, awaited: &Awaited) -> Self {
         Self { awaited: awaited.clone(), ..self }
+    }
+
+    /// Whether each pair has a row.
+    pub(crate) fn keeps_all(&self) -> bool {
+        matches!(self.pairs, OwnedPairs::Given(_)) && !self.is_listing
     }
 
     /// Whether there is no pair to examine.
@@ -162,6 +169,7 @@ impl QueryInput {
             packed: Vec::new(),
             planes: Vec::new(),
             pairs: OwnedPairs::BroadPhase,
+            is_listing: false,
             answer_limit: u64::MAX,
             awaited: Awaited::default(),
             placed: Vec::new(),
@@ -169,6 +177,7 @@ impl QueryInput {
         });
         // The reused input still holds the values of an earlier query.
         input.answer_limit = u64::MAX;
+        input.is_listing = false;
         input.awaited = Awaited::default();
         input.fill(scene, bodies, statics, layout)?;
         input.planes.clear();

@@ -32,7 +32,7 @@ const INNER_FLOORS: [(&str, &[&[&str]]); 5] = [
             &["collide/sweep"],
             &["collide/warm"],
             &["collide/query"],
-            &["collide/bodies"],
+            &["collide/bodies", "collide/compound"],
             &["collide"],
         ],
     ),

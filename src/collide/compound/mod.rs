@@ -1,0 +1,9 @@
+//! Bodies of several hulls.
+
+pub(crate) mod body;
+pub(crate) mod boxes;
+pub(crate) mod compounds;
+pub(crate) mod part;
+pub(crate) mod rows;
+pub(crate) mod search;
+pub(crate) mod shape;

@@ -1,0 +1,52 @@
+//! The rows of queries over compounds.
+
+use crate::collide::narrow_phase::measure::Row;
+use crate::collide::narrow_phase::rows::{Contact, Distance, Intersection, Manifold};
+use crate::collide::narrow_phase::status::Status;
+
+/// A pair of parts of two bodies.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct PartPair<R> {
+    /// The part of `row.a`; 0 for a static.
+    pub part_a: u32,
+    /// The part of `row.b`; 0 for a static.
+    pub part_b: u32,
+    /// The row of the two parts. There `a` and `b` are the rows of the bodies, followed by the statics.
+    pub row: R,
+}
+
+/// A row that can name other bodies than it was measured with.
+pub(crate) trait NamedRow: Row + 'static {
+    /// The same row of other bodies.
+    fn named(self, pair: [u32; 2]) -> Self;
+
+    /// Whether the query with this margin lists the row.
+    fn is_listed(&self, margin: f64) -> bool {
+        self.status().is_hit() || self.gap().is_some_and(|gap| gap <= margin)
+    }
+
+    /// Whether this row stands for a pair of bodies rather than `other`: it overlaps where `other` does not, or is deeper or nearer.
+    fn is_before(&self, other: &Self) -> bool {
+        let rank = |row: &Self| match row.status() {
+            Status::Penetrating => 0,
+            Status::Touching => 1,
+            Status::Separated => 2,
+        };
+        let gap = |row: &Self| row.gap().unwrap_or_default();
+        (rank(self), gap(self)) < (rank(other), gap(other))
+    }
+}
+
+macro_rules! named {
+    ($($row:ty),*) => {$(
+        impl NamedRow for $row {
+            fn named(self, [a, b]: [u32; 2]) -> Self {
+                Self { a, b, ..self }
+            }
+        }
+    )*};
+}
+
+named!(Intersection, Distance, Contact, Manifold);
