@@ -47,6 +47,9 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
     if options.selects("rays") {
         crate::rays::against_peer(options, report)?;
     }
+    if options.selects("compounds") {
+        crate::compounds::against_peer(options, report)?;
+    }
     if options.selects("frame") {
         frame(options, report, &engines)?;
     }

@@ -4,6 +4,7 @@
 mod accuracy;
 mod broad;
 mod collide;
+mod compounds;
 mod dispatches;
 mod engines;
 mod error;

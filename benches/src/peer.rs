@@ -1,12 +1,14 @@
 //! The peer parry3d: `intersection_test`, `distance`, `contact` and `cast_shapes` on convex polyhedra, on one thread.
 
-use hullfield::collide::Ray;
+use hullfield::collide::{Compound, CompoundBody, Ray};
 use hullfield_oracle::Placed;
 use parry3d::math::{Pose, Rotation, Vector};
 use parry3d::partitioning::{Bvh, BvhBuildStrategy};
 use parry3d::query;
 use parry3d::query::RayCast;
-use parry3d::shape::{ConvexPolyhedron, Shape};
+use parry3d::shape::{Compound as PeerCompound, ConvexPolyhedron, Shape, SharedShape};
+
+use crate::compounds::Query;
 
 /// parry3d's shapes and poses, built from the same f32 numbers.
 pub(crate) struct Peer {
@@ -162,5 +164,68 @@ impl RayPeer {
                 shape.cast_ray(pose, &ray, best, true)
             })
         }));
+    }
+}
+
+/// The peer's compounds, and the poses of bodies: bodies `2 k` and `2 k + 1` are pair `k`.
+pub(crate) struct CompoundPeer {
+    compounds: Vec<PeerCompound>,
+    bodies: Vec<(Pose, usize)>,
+}
+
+impl CompoundPeer {
+    /// Builds every compound with its tree, and every pose.
+    ///
+    /// # Errors
+    /// A shape that parry3d does not build.
+    pub(crate) fn new(
+        sets: &[Vec<[f32; 3]>],
+        compounds: &[Compound],
+        bodies: &[CompoundBody],
+    ) -> Result<Self, String> {
+        let pose = |[x, y, z]: [f32; 3], [i, j, k, w]: [f32; 4]| {
+            Pose::from_parts(Vector::new(x, y, z), Rotation::from_xyzw(i, j, k, w))
+        };
+        let shape = |set: &Vec<[f32; 3]>| {
+            let points: Vec<Vector> = set.iter().map(|p| Vector::new(p[0], p[1], p[2])).collect();
+            ConvexPolyhedron::from_convex_hull(&points).map(SharedShape::new)
+        };
+        let shapes: Vec<SharedShape> =
+            sets.iter().map(shape).collect::<Option<_>>().ok_or("parry3d built no shape for a hull")?;
+        let compound = |compound: &Compound| {
+            let part = |part: &hullfield::collide::Part| {
+                (pose(part.pose.position, part.pose.rotation), shapes[part.hull as usize].clone())
+            };
+            PeerCompound::new(compound.parts.iter().map(part).collect())
+        };
+        let bodies = bodies
+            .iter()
+            .map(|body| (pose(body.position.map(|x| x as f32), body.rotation), body.compound as usize))
+            .collect();
+        Ok(Self { compounds: compounds.iter().map(compound).collect(), bodies })
+    }
+
+    /// Writes the answer of each pair: its distance, its gap where there is a contact, or 0 where there is an intersection.
+    ///
+    /// # Errors
+    /// A query that parry3d does not support.
+    pub(crate) fn answers(&self, query: Query, answers: &mut Vec<Option<f32>>) -> Result<(), String> {
+        answers.clear();
+        for pair in self.bodies.chunks_exact(2) {
+            let [(at_a, a), (at_b, b)] = [&pair[0], &pair[1]];
+            let (a, b) = (&self.compounds[*a], &self.compounds[*b]);
+            let unsupported = |error: query::Unsupported| error.to_string();
+            answers.push(match query {
+                Query::Intersection => {
+                    let found = query::intersection_test(at_a, a, at_b, b).map_err(unsupported)?;
+                    found.intersecting.then_some(0.0)
+                }
+                Query::Distance => Some(query::distance(at_a, a, at_b, b).map_err(unsupported)?.distance),
+                Query::Contact => query::contact(at_a, a, at_b, b, 0.0)
+                    .map_err(unsupported)?
+                    .map(|contact| contact.dist.min(0.0)),
+            });
+        }
+        Ok(())
     }
 }
