@@ -252,16 +252,21 @@ impl Error {
 
     /// The same error, moved from the argument to a row of many queries.
     #[allow(dead_code, reason = "a build without some feature may hold no place that calls it")]
-    pub(crate) fn in_query(mut self, row: usize) -> Self {
+    pub(crate) fn in_query(self, row: usize) -> Self {
+        self.moved(|at| if at == Location::Argument { Location::Query(row) } else { at })
+    }
+
+    /// The same error at another place.
+    #[allow(dead_code, reason = "a build without some feature may hold no place that calls it")]
+    pub(crate) fn moved(mut self, to: impl Fn(Location) -> Location) -> Self {
         if let Self::Value { at, .. }
         | Self::Missing { at, .. }
         | Self::Count { at, .. }
         | Self::Invalid { at, .. }
         | Self::NoGoals { at, .. }
         | Self::DistanceOverflow { at, .. } = &mut self
-            && *at == Location::Argument
         {
-            *at = Location::Query(row);
+            *at = to(*at);
         }
         self
     }

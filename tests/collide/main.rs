@@ -57,3 +57,4 @@ mod warm;
 #[cfg(feature = "serde")]
 #[path = "../common/wire.rs"]
 mod wire;
+mod worlds;

@@ -17,8 +17,10 @@ use crate::collide::broad_phase::search::{TreeSearch, pairs_of_leaves};
 use crate::collide::bvh::aabb::Aabb;
 use crate::collide::bvh::static_tree::StaticBoxes;
 use crate::collide::bvh::tree::Tree;
+use crate::collide::scene::rules::PairRules;
 use crate::error::{Error, Result};
 use crate::parallel::for_each_chunk;
+use std::sync::Arc;
 
 /// Leaves that one task searches from.
 const CHUNK: usize = 128;
@@ -56,6 +58,8 @@ struct TaskPairs {
 pub(crate) struct BroadPhase {
     /// World boxes of the bodies that move: filled by the caller.
     pub(crate) boxes: Vec<Aabb>,
+    /// Which pairs may meet: set by the caller. Worlds put the boxes in their order.
+    pub(crate) rules: Arc<PairRules>,
     planes: Vec<u32>,
     tree: Tree,
     found: Vec<TaskPairs>,
@@ -88,21 +92,28 @@ impl BroadPhase {
 
     /// Builds the tree over `boxes`, for a query that walks it itself.
     pub(crate) fn tree_over_boxes(&mut self) -> &Tree {
+        // An earlier query may have left its own.
+        self.rules = Arc::default();
         self.build_tree();
         &self.tree
     }
 
     /// Builds the tree over `boxes`.
     fn build_tree(&mut self) {
-        let Self { boxes, planes, tree, .. } = self;
+        let Self { boxes, rules, planes, tree, .. } = self;
         planes.clear();
         planes.extend((0..).zip(&*boxes).filter(|(_, aabb)| aabb.is_plane()).map(|(id, _)| id));
-        tree.rebuild(boxes);
+        tree.rebuild(boxes, &rules.starts);
     }
 
     /// The same sample as [`sample`](Self::sample), for a search that runs on the device.
-    pub(crate) fn sample_of(boxes: Vec<Aabb>, static_boxes: &StaticBoxes, grow: f32) -> Vec<SampledRow> {
-        let mut search = Self { boxes, ..Self::default() };
+    pub(crate) fn sample_of(
+        boxes: Vec<Aabb>,
+        rules: &Arc<PairRules>,
+        static_boxes: &StaticBoxes,
+        grow: f32,
+    ) -> Vec<SampledRow> {
+        let mut search = Self { boxes, rules: Arc::clone(rules), ..Self::default() };
         search.build_tree();
         search.sample_rows(static_boxes, grow)
     }
@@ -113,8 +124,8 @@ impl BroadPhase {
     }
 
     fn sample_rows(&self, static_boxes: &StaticBoxes, grow: f32) -> Vec<SampledRow> {
-        let Self { boxes, planes, tree, .. } = self;
-        let search = TreeSearch { boxes, planes, tree, static_boxes, grow, is_grouped: true };
+        let Self { boxes, rules, planes, tree, .. } = self;
+        let search = TreeSearch { boxes, rules, planes, tree, static_boxes, grow, is_limited: true };
         let mut rows: Vec<(u32, SampledRow)> =
             sample_row_ids(boxes.len()).map(|row| (row, SampledRow::default())).collect();
         for_each_chunk(&mut rows, 1, |(_, row)| {
@@ -152,19 +163,22 @@ impl BroadPhase {
         aabb: &Aabb,
         found: &mut dyn FnMut(u32),
     ) {
-        let Self { boxes, planes, tree, .. } = self;
-        TreeSearch { boxes, planes, tree, static_boxes, grow, is_grouped: true }
-            .for_each_overlap(aabb, 0, found);
+        let Self { boxes, rules, planes, tree, .. } = self;
+        TreeSearch { boxes, rules, planes, tree, static_boxes, grow, is_limited: true }.for_each_overlap(
+            aabb,
+            0..boxes.len() as u32,
+            found,
+        );
     }
 
     /// Finds all pairs; `false` where they are too many to hold.
     fn find_all(&mut self, static_boxes: &StaticBoxes, grow: f32) -> bool {
         use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-        let Self { boxes, planes, tree, found, counts, pairs, .. } = self;
+        let Self { boxes, rules, planes, tree, found, counts, pairs, .. } = self;
         counts.clear();
         let is_whole = |aabb: &Aabb| aabb.group & aabb.mask == u32::MAX;
-        let is_grouped = !boxes.iter().chain(&static_boxes.boxes).all(is_whole);
-        let search = TreeSearch { boxes, planes, tree, static_boxes, grow, is_grouped };
+        let is_limited = rules.has_filter() || !boxes.iter().chain(&static_boxes.boxes).all(is_whole);
+        let search = TreeSearch { boxes, rules, planes, tree, static_boxes, grow, is_limited };
         let leaf_count = tree.levels.first().map_or(0, Vec::len);
         found.resize_with(leaf_count.div_ceil(CHUNK), TaskPairs::default);
         let rows = boxes.len().div_ceil(GROUP_LIMIT).max(GROUP_ROWS);
@@ -222,9 +236,9 @@ impl BroadPhase {
 
     /// Counts the pairs of each row.
     fn count_rows(&mut self, static_boxes: &StaticBoxes, grow: f32) {
-        let Self { boxes, planes, tree, counts, .. } = self;
+        let Self { boxes, rules, planes, tree, counts, .. } = self;
         self.found.clear();
-        let search = TreeSearch { boxes, planes, tree, static_boxes, grow, is_grouped: true };
+        let search = TreeSearch { boxes, rules, planes, tree, static_boxes, grow, is_limited: true };
         counts.resize(boxes.len(), 0);
         for_each_chunk(counts, TASK_ROWS, |(chunk, counts)| {
             for (a, count) in ((chunk * TASK_ROWS) as u32..).zip(counts) {
@@ -236,8 +250,8 @@ impl BroadPhase {
 
     /// Finds the pairs of as many further rows as a window holds, but of at least one.
     fn find_window(&mut self, static_boxes: &StaticBoxes, grow: f32) {
-        let Self { boxes, planes, tree, counts, next_row, pairs, .. } = self;
-        let search = TreeSearch { boxes, planes, tree, static_boxes, grow, is_grouped: true };
+        let Self { boxes, rules, planes, tree, counts, next_row, pairs, .. } = self;
+        let search = TreeSearch { boxes, rules, planes, tree, static_boxes, grow, is_limited: true };
         let begin = *next_row;
         let mut len = 0;
         while *next_row < counts.len() && (*next_row == begin || len + counts[*next_row] as usize <= WINDOW) {

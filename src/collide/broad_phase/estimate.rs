@@ -111,7 +111,7 @@ fn check_sample_on_host(
     let mut sample = if is_near {
         let none = StaticBoxes::default();
         let static_boxes = input.statics.as_ref().map_or(&none, |statics| &statics.boxes);
-        cpu::BroadPhase::sample_of(boxes(), static_boxes, grow)
+        cpu::BroadPhase::sample_of(boxes(), &input.rules, static_boxes, grow)
     } else {
         sample_all_pairs(scene, input)
     };
@@ -153,14 +153,14 @@ fn sample_bodies(scene: &Scene, input: &QueryInput, sample: &mut [SampledRow]) -
 
 /// A sample of the rows of all pairs, with some pairs of each. Counts are estimated from the share that groups accept.
 fn sample_all_pairs(scene: &Scene, input: &QueryInput) -> Vec<SampledRow> {
-    let all = input.bodies.len() as u32;
     let row = |a: u32| {
-        let first = a + 1;
-        let step = (all - first).div_ceil(cpu::SAMPLE_PAIRS as u32).max(1);
-        let drawn = (first..all).step_by(step as usize);
-        let drawn_count = drawn.len().max(1);
+        let [movers, statics] = input.partners(a);
+        let all = movers.len() + statics.len();
+        let step = all.div_ceil(cpu::SAMPLE_PAIRS).max(1);
+        let drawn_count = all.div_ceil(step).max(1);
+        let drawn = movers.chain(statics).step_by(step);
         let pairs: Vec<[u32; 2]> = drawn.filter(|&b| input.accepts(scene, a, b)).map(|b| [a, b]).collect();
-        let count = ((all - first) as usize * pairs.len()).div_ceil(drawn_count);
+        let count = (all * pairs.len()).div_ceil(drawn_count);
         SampledRow { count, pairs }
     };
     cpu::sample_row_ids(input.mover_count).map(row).collect()

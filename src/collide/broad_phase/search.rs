@@ -3,18 +3,25 @@
 use crate::collide::bvh::aabb::Aabb;
 use crate::collide::bvh::static_tree::StaticBoxes;
 use crate::collide::bvh::tree::{Node, Tree, Visit, WIDTH};
+use crate::collide::scene::rules::PairRules;
+use std::ops::Range;
+
+/// Up to so many leaves of a world are tested one by one, without a walk of the tree.
+const FEW_LEAVES: usize = 8;
 
 /// One search over all boxes.
 #[derive(Clone, Copy)]
 pub(crate) struct TreeSearch<'a> {
     pub(crate) boxes: &'a [Aabb],
+    pub(crate) rules: &'a PairRules,
+    /// Ids of the half-spaces, ascending.
     pub(crate) planes: &'a [u32],
     pub(crate) tree: &'a Tree,
     pub(crate) static_boxes: &'a StaticBoxes,
     /// Half of the margin: statics' boxes are not widened, so pairs with them are tested with this much more.
     pub(crate) grow: f32,
-    /// Whether any body has a group or a mask that excludes others.
-    pub(crate) is_grouped: bool,
+    /// Whether any body has a group or a mask that excludes others, or rules exclude pairs of one world.
+    pub(crate) is_limited: bool,
 }
 
 impl TreeSearch<'_> {
@@ -23,11 +30,25 @@ impl TreeSearch<'_> {
     }
 
     fn accepts(&self, a: u32, b: u32) -> bool {
-        !self.is_grouped || self.boxes[a as usize].accepts(&self.boxes[b as usize])
+        !self.is_limited
+            || (self.boxes[a as usize].accepts(&self.boxes[b as usize]) && self.rules.allows(a, b))
     }
 
     fn accepts_static(&self, a: u32, b: u32) -> bool {
-        !self.is_grouped || self.boxes[a as usize].accepts(&self.static_boxes.boxes[b as usize])
+        !self.is_limited
+            || (self.boxes[a as usize].accepts(&self.static_boxes.boxes[b as usize])
+                && self.rules.allows(a, self.base() + b))
+    }
+
+    /// The movers in the world of a mover.
+    fn world_of(&self, a: u32) -> Range<u32> {
+        self.rules.begin_of(a)..self.rules.end_of(a, self.base())
+    }
+
+    /// The half-spaces among some movers.
+    fn planes_in(&self, movers: &Range<u32>) -> &[u32] {
+        let place = |id: u32| self.planes.partition_point(|&plane| plane < id);
+        if self.planes.is_empty() { &[] } else { &self.planes[place(movers.start)..place(movers.end)] }
     }
 
     /// Pairs whose first body (in Morton order) lies in the leaves `from..to`.
@@ -36,13 +57,17 @@ impl TreeSearch<'_> {
         for leaf in from..to {
             let node = &self.tree.levels[0][leaf];
             let bodies = self.tree.leaf_bodies(leaf);
-            let leaf_box = node.union();
-            self.pairs_in_leaf(node, bodies, pairs);
-            self.tree.visit(
-                &leaf_box,
-                leaf + 1,
-                &mut PairsWithLeaf { search: self, node, bodies, leaf_box: &leaf_box, pairs },
-            );
+            if self.rules.has_worlds() {
+                self.pairs_of_worlds(leaf, node, bodies, pairs);
+            } else {
+                let leaf_box = node.union();
+                self.pairs_in_leaf(node, 0..bodies.len(), bodies, pairs);
+                self.tree.visit(
+                    &leaf_box,
+                    leaf + 1,
+                    &mut PairsWithLeaf { search: self, node, bodies, leaf_box: &leaf_box, pairs },
+                );
+            }
             if !self.static_boxes.boxes.is_empty() {
                 let node = &node.grown(self.grow);
                 let leaf_box = node.union();
@@ -55,10 +80,45 @@ impl TreeSearch<'_> {
         }
     }
 
+    /// Pairs of the movers of a leaf with those after them in their worlds. A world's bodies lie in the places that their ids number.
     #[inline(always)]
-    fn pairs_in_leaf(&self, node: &Node, bodies: &[u32], pairs: &mut Vec<[u32; 2]>) {
-        for (k, &a) in bodies.iter().enumerate() {
-            let mut mask = node.overlaps(&node.get(k)) & (u32::MAX << (k + 1));
+    fn pairs_of_worlds(&self, leaf: usize, node: &Node, bodies: &[u32], pairs: &mut Vec<[u32; 2]>) {
+        let begin = leaf * WIDTH;
+        let mut first = 0;
+        while first < bodies.len() {
+            let world_end = self.rules.end_of(bodies[first], self.base()) as usize;
+            let lanes = first..bodies.len().min(world_end - begin);
+            first = lanes.end;
+            if lanes.len() > 1 {
+                self.pairs_in_leaf(node, lanes.clone(), bodies, pairs);
+            }
+            if world_end <= begin + WIDTH {
+                continue;
+            }
+            // The world goes on behind this leaf, and may end within one.
+            let node = &node.only(lanes);
+            let leaf_box = &node.union();
+            let (next, whole) = (leaf + 1, world_end / WIDTH);
+            let mut visitor = PairsWithLeaf { search: self, node, bodies, leaf_box, pairs };
+            if whole <= next + FEW_LEAVES {
+                (next..whole).for_each(|other| visitor.leaf(other));
+            } else {
+                self.tree.visit_range(leaf_box, next, whole, &mut visitor);
+            }
+            if !world_end.is_multiple_of(WIDTH) {
+                let lanes = 0..world_end % WIDTH;
+                self.pairs_with_leaf(node, bodies, whole, lanes, leaf_box, pairs);
+            }
+        }
+    }
+
+    /// Pairs of some bodies of a leaf.
+    #[inline(always)]
+    fn pairs_in_leaf(&self, node: &Node, lanes: Range<usize>, bodies: &[u32], pairs: &mut Vec<[u32; 2]>) {
+        for k in lanes.clone() {
+            let a = bodies[k];
+            let mut mask =
+                node.overlaps(&node.get(k)) & (u32::MAX << (k + 1)) & (0xff >> (WIDTH - lanes.end));
             while mask != 0 {
                 let b = bodies[mask.trailing_zeros() as usize];
                 mask &= mask - 1;
@@ -75,12 +135,13 @@ impl TreeSearch<'_> {
         node: &Node,
         bodies: &[u32],
         other: usize,
+        lanes: Range<usize>,
         leaf_box: &Aabb,
         pairs: &mut Vec<[u32; 2]>,
     ) {
         // Only boxes of the other leaf that overlap the box around this leaf can be partners.
         let other_node = &self.tree.levels[0][other];
-        let mut lanes = other_node.overlaps(leaf_box);
+        let mut lanes = other_node.overlaps(leaf_box) & (0xff >> (WIDTH - lanes.end));
         while lanes != 0 {
             let lane = lanes.trailing_zeros() as usize;
             lanes &= lanes - 1;
@@ -127,20 +188,22 @@ impl TreeSearch<'_> {
     fn pairs_with_planes(&self, body: u32, pairs: &mut Vec<[u32; 2]>) {
         let aabb = &self.boxes[body as usize];
         if aabb.is_plane() {
-            for (b, other) in (self.base()..).zip(&self.static_boxes.boxes) {
-                if aabb.meets(other, self.grow) {
-                    pairs.push([body, b]);
+            for (b, other) in (0..).zip(&self.static_boxes.boxes) {
+                if aabb.meets(other, self.grow) && self.accepts_static(body, b) {
+                    pairs.push([body, self.base() + b]);
                 }
             }
             return;
         }
-        for &plane in self.planes {
-            if aabb.meets(&self.boxes[plane as usize], 0.0) {
+        for &plane in self.planes_in(&self.world_of(body)) {
+            if aabb.meets(&self.boxes[plane as usize], 0.0) && self.accepts(body, plane) {
                 pairs.push([body.min(plane), body.max(plane)]);
             }
         }
         for &plane in &self.static_boxes.planes {
-            if aabb.meets(&self.static_boxes.boxes[plane as usize], self.grow) {
+            if aabb.meets(&self.static_boxes.boxes[plane as usize], self.grow)
+                && self.accepts_static(body, plane)
+            {
                 pairs.push([body, self.base() + plane]);
             }
         }
@@ -148,13 +211,20 @@ impl TreeSearch<'_> {
 
     /// Calls `found(b)` for each partner `b > a`, in no order.
     pub(crate) fn for_each_partner(&self, a: u32, mut found: impl FnMut(u32)) {
-        self.for_each_overlap(&self.boxes[a as usize], a + 1, &mut found);
+        let mut allowed = |b: u32| {
+            if self.rules.allows(a, b) {
+                found(b);
+            }
+        };
+        let world = self.world_of(a);
+        self.for_each_overlap(&self.boxes[a as usize], a + 1..world.end, &mut allowed);
     }
 
-    /// Calls `found(b)` for each body `b` from `first` on, and each static, that meets a box, in no order.
-    pub(crate) fn for_each_overlap(&self, aabb: &Aabb, first: u32, found: &mut dyn FnMut(u32)) {
+    /// Calls `found(b)` for each of some movers, and each static, that meets a box, in no order. Of a world, the movers are its last.
+    pub(crate) fn for_each_overlap(&self, aabb: &Aabb, movers: Range<u32>, found: &mut dyn FnMut(u32)) {
         if aabb.is_plane() {
-            let movers = (first..).zip(&self.boxes[first as usize..]).map(|(b, other)| (b, other, 0.0));
+            let boxes = &self.boxes[movers.start as usize..movers.end as usize];
+            let movers = movers.zip(boxes).map(|(b, other)| (b, other, 0.0));
             let statics =
                 (self.base()..).zip(&self.static_boxes.boxes).map(|(b, other)| (b, other, self.grow));
             movers
@@ -163,13 +233,19 @@ impl TreeSearch<'_> {
                 .for_each(|(b, ..)| found(b));
             return;
         }
-        let accepts = |other: &Aabb| !self.is_grouped || aabb.accepts(other);
-        let mut movers = |b: u32| {
-            if b >= first && accepts(&self.boxes[b as usize]) {
-                found(b);
-            }
-        };
-        self.tree.visit(aabb, 0, &mut OverlappingBodies { tree: self.tree, query: aabb, found: &mut movers });
+        let accepts = |other: &Aabb| !self.is_limited || aabb.accepts(other);
+        if !movers.is_empty() {
+            let mut mover = |b: u32| {
+                if movers.contains(&b) && accepts(&self.boxes[b as usize]) {
+                    found(b);
+                }
+            };
+            // Worlds lie in the places that their ids number; within one any order is possible.
+            let first = self.rules.begin_of(movers.start) as usize / WIDTH;
+            let end = (movers.end as usize).div_ceil(WIDTH);
+            let mut visitor = OverlappingBodies { tree: self.tree, query: aabb, found: &mut mover };
+            self.tree.visit_range(aabb, first, end, &mut visitor);
+        }
         let wider = aabb.grown(self.grow);
         let mut statics = |b: u32| {
             if accepts(&self.static_boxes.boxes[b as usize]) {
@@ -182,8 +258,8 @@ impl TreeSearch<'_> {
             0,
             &mut OverlappingBodies { tree: static_boxes, query: &wider, found: &mut statics },
         );
-        for &plane in self.planes {
-            if plane >= first && aabb.meets(&self.boxes[plane as usize], 0.0) {
+        for &plane in self.planes_in(&movers) {
+            if aabb.meets(&self.boxes[plane as usize], 0.0) {
                 found(plane);
             }
         }
@@ -207,7 +283,7 @@ struct PairsWithLeaf<'a> {
 impl Visit for PairsWithLeaf<'_> {
     #[inline(always)]
     fn leaf(&mut self, leaf: usize) {
-        self.search.pairs_with_leaf(self.node, self.bodies, leaf, self.leaf_box, self.pairs);
+        self.search.pairs_with_leaf(self.node, self.bodies, leaf, 0..WIDTH, self.leaf_box, self.pairs);
     }
 }
 

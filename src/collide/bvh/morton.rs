@@ -16,6 +16,10 @@ const DIGIT_BITS: usize = 10;
 const DIGITS: usize = 1 << DIGIT_BITS;
 /// Least number of keys in a task.
 const TASK_LEN: usize = 1 << 13;
+/// Groups of so many bodies have a grid of their own: below, fitting one takes longer than it saves.
+const GRID_LEN: usize = 512;
+/// Groups of up to so many bodies are sorted by one thread each.
+const GROUP_LEN: usize = TASK_LEN;
 
 /// The grid of cells that orders the bodies.
 #[derive(Debug, Clone, Copy)]
@@ -113,10 +117,71 @@ pub(crate) struct Sorter {
 }
 
 impl Sorter {
-    /// Writes the ids of the boxes to `order`, in Morton order.
-    pub(crate) fn sort(&mut self, aabbs: &[Aabb], order: &mut Vec<u32>) {
+    /// Writes the ids of the boxes to `order`, in Morton order. With `starts` each group of ids is sorted by itself and stays in its place:
+    /// they say where the groups begin, and where the last ends.
+    pub(crate) fn sort(&mut self, aabbs: &[Aabb], starts: &[u32], order: &mut Vec<u32>) {
+        if !starts.is_empty() {
+            return self.sort_groups(aabbs, starts, order);
+        }
+        order.clear();
+        order.resize(aabbs.len(), 0);
+        self.sort_range(aabbs, 0, order);
+    }
+
+    fn sort_groups(&mut self, aabbs: &[Aabb], starts: &[u32], order: &mut Vec<u32>) {
+        let shared = Grid::new(aabbs);
+        order.clear();
+        order.resize(aabbs.len(), 0);
+        let mut rest = &mut order[..];
+        let mut groups = Vec::with_capacity(starts.len());
+        for ends in starts.windows(2) {
+            let (first, after) = rest.split_at_mut((ends[1] - ends[0]) as usize);
+            rest = after;
+            if first.len() > GROUP_LEN {
+                self.sort_range(aabbs, ends[0] as usize, first);
+            } else {
+                groups.push((ends[0] as usize, first));
+            }
+        }
+        // Tasks of many small groups.
+        let mut tasks = Vec::new();
+        let mut held = 0;
+        let mut task: Vec<(usize, &mut [u32])> = Vec::new();
+        for group in groups {
+            held += group.1.len();
+            task.push(group);
+            if held >= TASK_LEN {
+                tasks.push(std::mem::take(&mut task));
+                held = 0;
+            }
+        }
+        tasks.push(task);
+        for_each_share(tasks, 1, |task| {
+            let mut keyed: Vec<u64> = Vec::new();
+            for (begin, out) in task {
+                let boxes = &aabbs[begin..begin + out.len()];
+                let own;
+                let grid = if boxes.len() < GRID_LEN {
+                    &shared
+                } else {
+                    own = Grid::new(boxes);
+                    &own
+                };
+                keyed.clear();
+                keyed.extend(
+                    (begin..).zip(boxes).map(|(at, aabb)| u64::from(grid.key(aabb)) << 32 | at as u64),
+                );
+                keyed.sort_unstable();
+                out.iter_mut().zip(&keyed).for_each(|(id, pair)| *id = *pair as u32);
+            }
+        });
+    }
+
+    /// Sorts the ids from `begin` on, as many as `order` has.
+    fn sort_range(&mut self, aabbs: &[Aabb], begin: usize, order: &mut [u32]) {
+        let count = order.len();
+        let aabbs = &aabbs[begin..begin + count];
         let grid = Grid::new(aabbs);
-        let count = aabbs.len();
         let Self { from, to, counts } = self;
         from.resize_with(count, AtomicU64::default);
         to.resize_with(count, AtomicU64::default);
@@ -125,7 +190,7 @@ impl Sorter {
         for_each_share((0..task_count).collect(), 1, |task| {
             let part = task * task_len..count.min(task * task_len + task_len);
             for ((at, aabb), pair) in part.clone().zip(&aabbs[part.clone()]).zip(&from[part]) {
-                pair.store(u64::from(grid.key(aabb)) << 32 | at as u64, Relaxed);
+                pair.store(u64::from(grid.key(aabb)) << 32 | (begin + at) as u64, Relaxed);
             }
         });
         for shift in (32..32 + KEY_BITS).step_by(DIGIT_BITS) {
@@ -155,8 +220,7 @@ impl Sorter {
             });
             std::mem::swap(from, to);
         }
-        order.clear();
-        order.extend(from.iter().map(|pair| pair.load(Relaxed) as u32));
+        order.iter_mut().zip(&*from).for_each(|(id, pair)| *id = pair.load(Relaxed) as u32);
     }
 }
 
@@ -172,7 +236,7 @@ mod tests {
     /// Mean distance of neighbours in the order.
     fn step(aabbs: &[Aabb]) -> f64 {
         let mut order = Vec::new();
-        Sorter::default().sort(aabbs, &mut order);
+        Sorter::default().sort(aabbs, &[], &mut order);
         let mut seen = order.clone();
         seen.sort_unstable();
         assert!(seen.iter().zip(0..).all(|(&body, i)| body == i) && seen.len() == aabbs.len());
@@ -226,11 +290,38 @@ mod tests {
     }
 
     #[test]
+    fn groups_are_sorted_each_by_itself() {
+        let mut random = Random(12);
+        // The second is far smaller than the others and has a grid of its own, the last is sorted on all cores.
+        let lens = [3, 600, 1, 0, 40, 20_000];
+        let mut starts = vec![0];
+        let mut boxes = Vec::new();
+        for (group, len) in lens.into_iter().enumerate() {
+            let size = if group == 1 { 1e-3 } else { 1.0 };
+            boxes.extend((0..len).map(|_| point([0; 3].map(|_| size * random.signed()))));
+            starts.push(boxes.len() as u32);
+        }
+        let mut order = Vec::new();
+        Sorter::default().sort(&boxes, &starts, &mut order);
+        for ends in starts.windows(2) {
+            let group = ends[0] as usize..ends[1] as usize;
+            let mut own = Vec::new();
+            Sorter::default().sort(&boxes[group.clone()], &[], &mut own);
+            let mut ids = order[group.clone()].to_vec();
+            if group.len() >= GRID_LEN {
+                assert!(ids.iter().eq(own.iter().map(|id| id + ends[0]).collect::<Vec<_>>().iter()));
+            }
+            ids.sort_unstable();
+            assert!(ids.into_iter().eq(ends[0]..ends[1]));
+        }
+    }
+
+    #[test]
     fn extremes_are_no_trouble() {
         for count in [0, 1, 2, 3] {
             let aabbs: Vec<Aabb> = (0..count).map(|i| point([[-3e38, 3e38, 1e-45][i]; 3])).collect();
             let mut order = Vec::new();
-            Sorter::default().sort(&aabbs, &mut order);
+            Sorter::default().sort(&aabbs, &[], &mut order);
             assert_eq!(order.len(), count);
         }
     }

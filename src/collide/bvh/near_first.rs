@@ -221,7 +221,7 @@ mod tests {
         for (count, flat) in [(1, false), (8, false), (9, true), (700, false), (700, true)] {
             let boxes = boxes(&mut random, count, flat);
             let mut tree = Tree::default();
-            tree.rebuild(&boxes);
+            tree.rebuild(&boxes, &[]);
             let (mut met, mut visited) = (0, 0);
             for i in 0..400 {
                 let far = [1.0, 1e6, 10.0][i % 3];
@@ -280,7 +280,7 @@ mod tests {
         let mut random = Random(6);
         let boxes = boxes(&mut random, 900, false);
         let mut tree = Tree::default();
-        tree.rebuild(&boxes);
+        tree.rebuild(&boxes, &[]);
         let mut visited = 0;
         for _ in 0..300 {
             let point = [0; 3].map(|_| (15.0 * random.signed()) as f32);

@@ -3,6 +3,7 @@
 use crate::collide::bvh::aabb::Aabb;
 use crate::collide::bvh::morton;
 use crate::parallel::for_each_chunk;
+use std::ops::Range;
 
 /// Nodes that one task builds.
 const TASK_NODES: usize = 256;
@@ -32,6 +33,15 @@ impl Node {
 
     pub(crate) fn get(&self, lane: usize) -> Aabb {
         Aabb::new(self.min.map(|x| x[lane]), self.max.map(|x| x[lane]))
+    }
+
+    /// Some of the boxes, in their lanes.
+    pub(crate) fn only(&self, lanes: Range<usize>) -> Self {
+        let mut part = *self;
+        for lane in (0..WIDTH).filter(|lane| !lanes.contains(lane)) {
+            part.set(lane, &Aabb::new([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]));
+        }
+        part
     }
 
     /// The box around all eight.
@@ -87,9 +97,9 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// Rebuilds the tree in the memory that it has.
-    pub(crate) fn rebuild(&mut self, aabbs: &[Aabb]) {
-        self.sorter.sort(aabbs, &mut self.order);
+    /// Rebuilds the tree in the memory that it has. With `starts` groups of ids keep their places: see [`morton::Sorter::sort`].
+    pub(crate) fn rebuild(&mut self, aabbs: &[Aabb], starts: &[u32]) {
+        self.sorter.sort(aabbs, starts, &mut self.order);
         let mut count = aabbs.len().div_ceil(WIDTH);
         let mut depth = 0;
         loop {
@@ -129,6 +139,12 @@ impl Tree {
     /// Visits each leaf, from `first` on, that overlaps `query`.
     #[inline(always)]
     pub(crate) fn visit(&self, query: &Aabb, first: usize, visitor: &mut impl Visit) {
+        self.visit_range(query, first, usize::MAX, visitor);
+    }
+
+    /// Visits each leaf, from `first` on and before `end`, that overlaps `query`.
+    #[inline(always)]
+    pub(crate) fn visit_range(&self, query: &Aabb, first: usize, end: usize, visitor: &mut impl Visit) {
         if self.order.is_empty() {
             return;
         }
@@ -142,7 +158,7 @@ impl Tree {
             let (level, index) = (usize::from(level), index as usize);
             if level == 0 {
                 // A tree of a single leaf has no level above that would have checked `first`.
-                if index >= first {
+                if index >= first && index < end {
                     visitor.leaf(index);
                 }
                 continue;
@@ -155,6 +171,11 @@ impl Tree {
             } else {
                 u32::MAX << first.saturating_sub(index * WIDTH)
             };
+            // And those that begin at `end` or after it.
+            let last = (end - 1) >> (3 * (level - 1));
+            if last < index * WIDTH + WIDTH {
+                mask &= 0xff >> (index * WIDTH + WIDTH - 1 - last);
+            }
             while mask != 0 {
                 let lane = 31 - mask.leading_zeros();
                 mask ^= 1 << lane;

@@ -2,8 +2,8 @@
 
 use crate::collide::narrow_phase::status::Status;
 
-/// The rows of a query, and its statistics. Where the query finds the pairs, rows are sorted by `(a, b)` and `a < b`. For given pairs
-/// there is one row for each, in their order.
+/// The rows of a query, and its statistics. Where the query finds the pairs, rows are sorted by `(a, b)` and `a < b`, by worlds first
+/// ([`BodyColumns`](crate::collide::BodyColumns)). For given pairs there is one row for each, in their order.
 pub type Batch<R> = crate::batch::Batch<R, Stats>;
 
 /// Whether one pair intersects.

@@ -19,6 +19,7 @@ use crate::collide::query::kinds::Query;
 use crate::collide::query::options::{
     ContactOptions, DistanceOptions, GradientOptions, ManifoldOptions, Options, SweepOptions,
 };
+use crate::collide::query::order::{PairRow, named, named_pairs};
 use crate::collide::query::warm;
 use crate::collide::scene::body::Body;
 use crate::collide::scene::columns::BodyColumns;
@@ -238,24 +239,27 @@ impl Arena {
         if self.options.precision == Precision::Exact {
             return self.measures(columns, pairs, 0.0);
         }
-        let gpu = self.gpu.as_ref().filter(|gpu| gpu.can_run(false));
+        let gpu = self.gpu_for(&columns, pairs).filter(|gpu| gpu.can_run(false));
         let on_cpu = gpu.is_none();
-        let warm = self.warm.as_ref().filter(|_| on_cpu && pairs != Pairs::Exhaustive);
+        let warm = self.warm_for(&columns, pairs).filter(|_| on_cpu && pairs != Pairs::Exhaustive);
         let layout = match warm {
             Some(warm) => warm.layout(),
             None => Layout { packed: !on_cpu || pairs == Pairs::BroadPhase, placed: on_cpu },
         };
-        let input = self.input(columns, pairs, layout)?;
+        let mut input = self.input(columns, pairs, layout)?;
+        let order = std::mem::take(&mut input.order);
         let (scene, searches) = (Arc::clone(&self.scene), Arc::clone(&self.searches));
         if let Some(gpu) = gpu.filter(|_| !input.is_empty()) {
-            return gpu::verdicts::intersections(gpu, &scene, input);
+            return Ok(named(gpu::verdicts::intersections(gpu, &scene, input)?, order));
         }
         if let Some(warm) = warm.cloned() {
             return Ok(Pending::spawn(move |awaited| {
                 warm::intersections(&scene, input.awaited_by(awaited), &warm, &searches)
             }));
         }
-        Ok(Pending::spawn(move |awaited| cpu::intersections(&scene, input.awaited_by(awaited), &searches)))
+        let found =
+            Pending::spawn(move |awaited| cpu::intersections(&scene, input.awaited_by(awaited), &searches));
+        Ok(named(found, order))
     }
 
     /// Measures the distance and the nearest points of pairs of bodies that are at most `margin` apart.
@@ -348,7 +352,19 @@ impl Arena {
         Ok(QueryInput { answer_limit: self.engine.answer_limit(), is_listing: self.is_listing, ..input })
     }
 
-    fn measures<R: Row + 'static>(
+    /// The device that runs a query over these columns, if one does.
+    fn gpu_for(&self, columns: &BodyColumns<'_>, pairs: Pairs<'_>) -> Option<&Arc<GpuArena>> {
+        let is_limited = columns.has_rules() && !matches!(pairs, Pairs::Given(_));
+        self.gpu.as_ref().filter(|_| !is_limited)
+    }
+
+    /// The cache of a warm start for a query over these columns. It knows no worlds, owners and exclusions.
+    fn warm_for(&self, columns: &BodyColumns<'_>, pairs: Pairs<'_>) -> Option<&Arc<WarmStart>> {
+        let is_limited = columns.has_rules() && !matches!(pairs, Pairs::Given(_));
+        self.warm.as_ref().filter(|_| !is_limited)
+    }
+
+    fn measures<R: Row + PairRow + 'static>(
         &self,
         columns: BodyColumns<'_>,
         pairs: Pairs<'_>,
@@ -358,28 +374,31 @@ impl Arena {
         let request = MeasureRequest { margin: f64::from(margin), precision: self.options.precision };
         let pairs =
             if pairs == Pairs::BroadPhase && margin == f32::INFINITY { Pairs::Exhaustive } else { pairs };
-        let gpu =
-            self.gpu.as_ref().filter(|gpu| self.options.precision == Precision::Fast && gpu.can_run(true));
+        let gpu = self
+            .gpu_for(&columns, pairs)
+            .filter(|gpu| self.options.precision == Precision::Fast && gpu.can_run(true));
         let on_cpu = gpu.is_none();
         // Given pairs are always measured, so bounds would not help.
-        let warm = self.warm.as_ref().filter(|_| on_cpu && pairs == Pairs::BroadPhase);
+        let warm = self.warm_for(&columns, pairs).filter(|_| on_cpu && pairs == Pairs::BroadPhase);
         let layout = match warm {
             Some(warm) => warm.layout(),
             None => Layout { packed: !on_cpu || pairs == Pairs::BroadPhase, placed: on_cpu },
         };
-        let input = self.input(columns, pairs, layout)?;
+        let mut input = self.input(columns, pairs, layout)?;
+        let order = std::mem::take(&mut input.order);
         let (scene, searches) = (Arc::clone(&self.scene), Arc::clone(&self.searches));
         if let Some(gpu) = gpu.filter(|_| !input.is_empty()) {
-            return gpu::measures::measures(gpu, &scene, input, request);
+            return Ok(named(gpu::measures::measures(gpu, &scene, input, request)?, order));
         }
         if let Some(warm) = warm.cloned() {
             return Ok(Pending::spawn(move |awaited| {
                 warm::measures(&scene, input.awaited_by(awaited), request, &warm, &searches)
             }));
         }
-        Ok(Pending::spawn(move |awaited| {
+        let found = Pending::spawn(move |awaited| {
             cpu::measures(&scene, input.awaited_by(awaited), request, &searches)
-        }))
+        });
+        Ok(named(found, order))
     }
 
     /// Finds the first time of impact of bodies that move for `duration` seconds.
@@ -431,25 +450,32 @@ impl Arena {
         span!("hullfield.collide.sweeps", bodies = columns.bodies.len());
         let &SweepOptions { duration, witness } = options;
         query::check(columns.bodies.len(), motions, duration)?;
-        let gpu =
-            self.gpu.as_ref().filter(|gpu| self.options.precision == Precision::Fast && gpu.can_run(true));
+        let gpu = self
+            .gpu_for(&columns, pairs)
+            .filter(|gpu| self.options.precision == Precision::Fast && gpu.can_run(true));
         let on_cpu = gpu.is_none();
         let layout = Layout { packed: !on_cpu || pairs == Pairs::BroadPhase, placed: on_cpu };
-        let input = self.input(columns, pairs, layout)?;
-        let (scene, motions, precision) = (Arc::clone(&self.scene), motions.to_vec(), self.options.precision);
+        let mut input = self.input(columns, pairs, layout)?;
+        let order = std::mem::take(&mut input.order);
+        let motions: Vec<Motion> = match &order[..] {
+            [] => motions.to_vec(),
+            order => order.iter().map(|&row| motions[row as usize]).collect(),
+        };
+        let (scene, precision) = (Arc::clone(&self.scene), self.options.precision);
         if let Some(gpu) = gpu.filter(|_| !input.is_empty()) {
-            return gpu::sweeps::sweeps(gpu, &scene, input, motions, duration, witness);
+            return Ok(named(gpu::sweeps::sweeps(gpu, &scene, input, motions, duration, witness)?, order));
         }
-        Ok(Pending::spawn(move |awaited| {
+        let found = Pending::spawn(move |awaited| {
             let input = input.awaited_by(awaited);
             let found = query::sweeps(&scene, &input, &motions, duration, precision, witness);
             scene.give_back(input);
             found
-        }))
+        });
+        Ok(named(found, order))
     }
 
-    /// The candidate pairs `[a, b]`, `a < b`, whose world boxes overlap: those that [`Pairs::BroadPhase`] examines. They are sorted, and the
-    /// same on every engine.
+    /// The candidate pairs `[a, b]`, `a < b`, whose world boxes overlap: those that [`Pairs::BroadPhase`] examines. They are sorted, by worlds
+    /// first, and the same on every engine.
     ///
     /// # Errors
     /// As [`intersections`](Self::intersections).
@@ -457,17 +483,20 @@ impl Arena {
         let columns = bodies.into();
         span!("hullfield.collide.candidates", bodies = columns.bodies.len());
         let layout = Layout { packed: true, placed: false };
-        let input = self.input(columns, Pairs::BroadPhase, layout)?;
+        let gpu = self.gpu_for(&columns, Pairs::BroadPhase);
+        let mut input = self.input(columns, Pairs::BroadPhase, layout)?;
+        let order = std::mem::take(&mut input.order);
         let (scene, searches) = (Arc::clone(&self.scene), Arc::clone(&self.searches));
-        match &self.gpu {
-            Some(gpu) if !input.is_empty() => gpu::candidates::candidates(gpu, &scene, input),
-            _ => Ok(Pending::spawn(move |awaited| {
+        let found = match gpu {
+            Some(gpu) if !input.is_empty() => gpu::candidates::candidates(gpu, &scene, input)?,
+            _ => Pending::spawn(move |awaited| {
                 let mut input = input.awaited_by(awaited);
                 let found = cpu::candidates(&scene, &mut input, &searches)?;
                 scene.give_back(input);
                 Ok(found)
-            })),
-        }
+            }),
+        };
+        Ok(named_pairs(found, order))
     }
 
     /// The device memory that a query over `body_count` bodies will take, statics apart; 0 on the CPU engine.

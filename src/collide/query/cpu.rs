@@ -6,6 +6,7 @@ use crate::collide::narrow_phase::cpu::{
     examine_all, examine_for_hits, hit_count, listed_count, measure_listed,
 };
 use crate::collide::scene::bounds::half;
+use std::sync::Arc;
 use web_time::Instant;
 
 use crate::collide::broad_phase::cpu;
@@ -61,6 +62,7 @@ fn for_candidates(
     let none = StaticBoxes::default();
     let static_boxes = statics.as_ref().map_or(&none, |statics| &statics.boxes);
     bounds::aabbs_into(&mut search.boxes, &input.packed, &scene.supports.records, grow);
+    search.rules = Arc::clone(&input.rules);
     search.begin(static_boxes, grow);
     let mut count = 0;
     let mut done = check_row_count(&search, static_boxes, grow, budget, |pairs| hits(input, pairs));
@@ -138,21 +140,22 @@ fn for_partners(
     a: u32,
     mut each: impl FnMut(&[[u32; 2]]) -> bool,
 ) {
-    let count = input.bodies.len() as u32;
     let mut pairs = Vec::with_capacity(TASK);
-    let mut next = a + 1;
-    while next < count {
-        let end = count.min(next.saturating_add(TASK as u32));
-        pairs.clear();
-        if accepts_all {
-            pairs.extend((next..end).map(|b| [a, b]));
-        } else {
-            pairs.extend((next..end).filter(|&b| input.accepts(scene, a, b)).map(|b| [a, b]));
+    for partners in input.partners(a) {
+        let mut next = partners.start;
+        while next < partners.end {
+            let end = partners.end.min(next.saturating_add(TASK as u32));
+            pairs.clear();
+            if accepts_all {
+                pairs.extend((next..end).map(|b| [a, b]));
+            } else {
+                pairs.extend((next..end).filter(|&b| input.accepts(scene, a, b)).map(|b| [a, b]));
+            }
+            if !each(&pairs) {
+                return;
+            }
+            next = end;
         }
-        if !each(&pairs) {
-            return;
-        }
-        next = end;
     }
 }
 

@@ -16,6 +16,7 @@ pub(crate) mod gpu;
 pub(crate) mod gpu;
 pub(crate) mod kinds;
 pub(crate) mod options;
+mod order;
 pub(crate) mod pair;
 pub(crate) mod prepare;
 mod rays;

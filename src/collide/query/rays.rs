@@ -204,6 +204,10 @@ impl Arena {
 
     /// The checked bodies, ready for boxes.
     fn boxed_input(&self, columns: BodyColumns<'_>) -> Result<QueryInput> {
+        if !columns.worlds.is_empty() {
+            let message = "bodies have worlds, but rays and points have none: leave the column empty, or ask of the bodies of one world";
+            return Err(Error::invalid(Location::Argument, message));
+        }
         self.input(columns, Pairs::BroadPhase, Layout { packed: true, placed: false })
     }
 }

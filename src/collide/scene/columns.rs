@@ -2,12 +2,36 @@
 
 use crate::collide::scene::body::Body;
 use crate::collide::scene::exclusions::Exclusions;
+#[cfg(doc)]
+use crate::collide::scene::pairs::Pairs;
 use crate::error::{Error, Location, Result};
 
 /// The bodies of a query, and further columns with one value for each body.
 ///
 /// Queries take it or anything that has bodies: a slice, an array, a vector. An empty column stands for its default. The arena's statics
-/// have no part in the columns: each world meets them.
+/// have no part in the columns: each world meets them, and none of them has an owner.
+///
+/// # Which pairs meet
+/// With [`Pairs::BroadPhase`] and [`Pairs::Exhaustive`] two bodies meet where groups and masks accept them, they are in one world, they
+/// have different owners, and no exclusion names them. A pair that does not meet is not tested, has no row and is not counted. Given
+/// pairs are all tested, as they ignore groups too.
+///
+/// # Order
+/// Rows are grouped by world, in the order of the worlds' ids, and sorted by `(a, b)` in each. Where the bodies come in the order of their
+/// worlds this is the order by `(a, b)`. The rows of a world are those of a query of its own over its bodies, bit for bit.
+///
+/// # What runs where
+/// Of several worlds [`Pairs::Exhaustive`], and an infinite margin, run on the CPU's threads, on a GPU engine too. Queries with a world, an owner
+/// or an exclusion run without [`Options::warm_start`](crate::collide::Options::warm_start).
+///
+/// # Cost
+/// Worlds cost their pairs alone. Bodies that come in the order of their worlds save a sort. Each candidate pair is looked up in the
+/// list of the excluded partners of its first body or owner, by binary search.
+///
+/// # Errors
+/// Of queries, beside their own: [`Error::Count`] where a column is as long as neither nothing nor the bodies; [`Error::Missing`] where
+/// an exclusion names a body or a static that does not exist; [`Error::Invalid`] where it names an owner that no body has, at its
+/// [`Location::Body`] where a body has the owner of a body in another world, and for rays and points with worlds.
 ///
 /// ```
 /// use hullfield::Engine;
@@ -27,11 +51,14 @@ pub struct BodyColumns<'a> {
     /// World position of each body's hull's origin in f64, in world units, in place of [`Body::position`].
     pub positions: &'a [[f64; 3]],
     /// The world of each body: only bodies of one world meet. Any numbers will do. By default all bodies are in one world.
+    /// Rays and points have no world, and a query for them takes none.
     pub worlds: &'a [u32],
     /// The compound that each body is a part of: parts of one compound never meet one another. Any numbers will do. By default
-    /// each body is alone.
+    /// each body is alone. The parts of a compound are in one world. Rays and points meet all parts.
     pub owners: &'a [u32],
-    /// Pairs that are not tested: of compounds where there are owners, else of bodies.
+    /// Pairs that are not tested. Where there are owners its ids are owners, and an excluded pair is all pairs of their parts. Else they
+    /// are rows of bodies, and statics count on after these as in rows. Either way
+    /// [`Exclusions::with_statics`] names statics by their own rows. Rays and points ignore it.
     pub exclusions: Option<&'a Exclusions>,
 }
 
@@ -39,6 +66,13 @@ impl<'a> BodyColumns<'a> {
     /// Bodies with the defaults of all columns.
     pub fn new(bodies: &'a [Body]) -> Self {
         Self { bodies, ..Self::default() }
+    }
+
+    /// Whether columns may forbid pairs.
+    pub(crate) fn has_rules(&self) -> bool {
+        !self.worlds.is_empty()
+            || !self.owners.is_empty()
+            || self.exclusions.is_some_and(|all| !all.is_empty())
     }
 
     /// Checks that each column is empty or as long as the bodies.

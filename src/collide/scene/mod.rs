@@ -16,4 +16,5 @@ pub(crate) mod pose;
 pub(crate) mod quads;
 pub(crate) mod query_input;
 pub(crate) mod ray;
+pub(crate) mod rules;
 pub(crate) mod statics;

@@ -10,7 +10,7 @@ pub enum Pairs<'a> {
     BroadPhase,
     /// All pairs. Each is examined, without a broad phase and without a list of them in memory.
     Exhaustive,
-    /// The given pairs `[a, b]`: in any order, also repeated.
+    /// The given pairs `[a, b]`: in any order, also repeated, whatever groups, worlds, owners and exclusions say.
     Given(&'a [[u32; 2]]),
 }
 

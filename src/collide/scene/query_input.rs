@@ -2,6 +2,7 @@
 
 use crate::collide::scene::pairs::{OwnedPairs, check};
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use crate::collide::hull::faces::FaceTables;
@@ -14,8 +15,9 @@ use crate::collide::scene::layout::{Layout, lay_out_into};
 use crate::collide::scene::packed_body::PackedBody;
 use crate::collide::scene::pairs::Pairs;
 use crate::collide::scene::placed::Placed;
+use crate::collide::scene::rules::{OrderedRules, PairRules};
 use crate::collide::scene::statics::Statics;
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result};
 use crate::lock::lock;
 use crate::pending::Awaited;
 
@@ -95,6 +97,10 @@ pub(crate) struct QueryInput {
     pub(crate) pairs: OwnedPairs,
     /// Whether given pairs have rows only where the broad phase would list them.
     pub(crate) is_listing: bool,
+    /// Which pairs may meet; all given pairs do.
+    pub(crate) rules: Arc<PairRules>,
+    /// The caller's row of each mover, where worlds put them into another order; else empty.
+    pub(crate) order: Vec<u32>,
     /// Bytes that the rows of the answer may take; `u64::MAX` where the host's memory is the limit.
     pub(crate) answer_limit: u64,
     /// Whether the answer is still wanted.
@@ -125,10 +131,22 @@ impl QueryInput {
     /// Number of pairs of movers, and of movers and statics.
     pub(crate) fn pair_total(&self) -> u64 {
         let (movers, all) = (self.mover_count as u64, self.bodies.len() as u64);
-        movers * movers.saturating_sub(1) / 2 + movers * (all - movers)
+        let of_movers = match self.rules.has_worlds() {
+            true => self.rules.pair_total_in_worlds(),
+            false => movers * movers.saturating_sub(1) / 2,
+        };
+        of_movers + movers * (all - movers)
     }
 
-    /// Whether a pair that was not given is examined: groups and masks accept it, not both are half-spaces, and the first is a mover.
+    /// The later bodies that mover `a` may meet, as far as worlds decide: movers, then statics.
+    pub(crate) fn partners(&self, a: u32) -> [Range<u32>; 2] {
+        let (movers, all) = (self.mover_count as u32, self.bodies.len() as u32);
+        let end = self.rules.end_of(a, movers);
+        [a + 1..end, movers..all]
+    }
+
+    /// Whether a pair of one world that was not given is examined: groups and masks, owners and exclusions accept it, not both are
+    /// half-spaces, and the first is a mover.
     #[inline]
     pub(crate) fn accepts(&self, scene: &Scene, a: u32, b: u32) -> bool {
         let (a_body, b_body) = (&self.bodies[a as usize], &self.bodies[b as usize]);
@@ -137,11 +155,14 @@ impl QueryInput {
             && (b_body.group & a_body.mask) != 0
             && (self.planes.is_empty() || !is_plane(a_body) || !is_plane(b_body))
             && (a as usize) < self.mover_count
+            && (!self.rules.has_filter() || self.rules.allows(a, b))
     }
 
-    /// Whether [`accepts`](Self::accepts) holds for every pair whose first body is a mover: there are no groups and no half-spaces.
+    /// Whether [`accepts`](Self::accepts) holds for every pair whose first body is a mover: there are no groups, no half-spaces, and no owners
+    /// or exclusions.
     pub(crate) fn accepts_all(&self) -> bool {
         self.planes.is_empty()
+            && !self.rules.has_filter()
             && self.bodies.iter().all(|body| body.group == u32::MAX && body.mask == u32::MAX)
     }
 
@@ -155,6 +176,41 @@ impl QueryInput {
     ) -> Result<Self> {
         let begin = web_time::Instant::now();
         columns.check()?;
+        let OrderedRules { rules, order } = match columns.has_rules() {
+            true => OrderedRules::new(&columns, statics.map_or(0, |statics| statics.bodies.len()))?,
+            false => OrderedRules::default(),
+        };
+        if !order.is_empty() && !matches!(pairs, Pairs::Given(_)) {
+            let bodies: Vec<Body> = order.iter().map(|&row| columns.bodies[row as usize]).collect();
+            let positions: Vec<[f64; 3]> = match columns.positions {
+                [] => Vec::new(),
+                positions => order.iter().map(|&row| positions[row as usize]).collect(),
+            };
+            let columns = BodyColumns { positions: &positions, ..BodyColumns::new(&bodies) };
+            let input = Self::of_columns(scene, columns, statics, pairs, layout, begin);
+            let row_of = |at: Location| match at {
+                Location::Body(place) => Location::Body(order.get(place).map_or(place, |&row| row as usize)),
+                at => at,
+            };
+            let input = input.map_err(|error| error.moved(row_of))?;
+            return Ok(Self { rules: Arc::new(rules), order, ..input });
+        }
+        let input = Self::of_columns(scene, columns, statics, pairs, layout, begin)?;
+        if rules.allow_all() || matches!(pairs, Pairs::Given(_)) {
+            return Ok(input);
+        }
+        Ok(Self { rules: Arc::new(rules), ..input })
+    }
+
+    /// The input without rules.
+    fn of_columns(
+        scene: &Scene,
+        columns: BodyColumns<'_>,
+        statics: Option<&Arc<Statics>>,
+        pairs: Pairs<'_>,
+        layout: Layout,
+        begin: web_time::Instant,
+    ) -> Result<Self> {
         let bodies = columns.bodies;
         let count = (bodies.len() + statics.map_or(0, |statics| statics.bodies.len())) as u64;
         let limit = u64::from(u32::MAX);
@@ -170,6 +226,8 @@ impl QueryInput {
             planes: Vec::new(),
             pairs: OwnedPairs::BroadPhase,
             is_listing: false,
+            rules: Arc::default(),
+            order: Vec::new(),
             answer_limit: u64::MAX,
             awaited: Awaited::default(),
             placed: Vec::new(),
@@ -178,6 +236,10 @@ impl QueryInput {
         // The reused input still holds the values of an earlier query.
         input.answer_limit = u64::MAX;
         input.is_listing = false;
+        if !input.rules.allow_all() {
+            input.rules = Arc::default();
+        }
+        input.order.clear();
         input.awaited = Awaited::default();
         input.fill(scene, bodies, statics, layout)?;
         input.planes.clear();

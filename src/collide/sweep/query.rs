@@ -2,6 +2,7 @@
 
 use crate::collide::bvh::static_tree::StaticBoxes;
 use glam::DVec3;
+use std::sync::Arc;
 use web_time::Instant;
 
 use crate::collide::broad_phase::cpu;
@@ -168,6 +169,7 @@ impl SweepQuery<'_> {
     fn examine_near(&self, budget: &RowBudget) -> Result<(Vec<SweptRows>, u64)> {
         let mut search = cpu::BroadPhase::default();
         search.boxes = self.boxes();
+        search.rules = Arc::clone(&self.input.rules);
         let none = StaticBoxes::default();
         let static_boxes = self.input.statics.as_ref().map_or(&none, |statics| &statics.boxes);
         search.begin(static_boxes, 0.0);
@@ -238,15 +240,20 @@ impl SweepQuery<'_> {
     fn examine_exhaustive(&self, budget: &RowBudget) -> Result<Vec<SweptRows>> {
         check_row_count_exhaustive(self.scene, self.input, budget, |pairs| self.row_count(pairs))?;
         let bodies = &self.input.bodies;
-        let count = bodies.len() as u32;
+        let rules = &self.input.rules;
         let task = |a: u32| {
             let mut part = SweptRows::default();
             let mut pairs = Vec::with_capacity(TASK);
-            for b in a + 1..count {
-                if self.meets(&bodies[a as usize], &bodies[b as usize]) {
+            let [movers, statics] = self.input.partners(a);
+            let mut left = movers.len() + statics.len();
+            for b in movers.chain(statics) {
+                left -= 1;
+                if self.meets(&bodies[a as usize], &bodies[b as usize])
+                    && (!rules.has_filter() || rules.allows(a, b))
+                {
                     pairs.push([a, b]);
                 }
-                if pairs.len() == TASK || b + 1 == count {
+                if pairs.len() == TASK || left == 0 {
                     let before = part.rows.len();
                     examine(self, &pairs, false, &mut part);
                     pairs.clear();
