@@ -59,7 +59,7 @@ const LOOPS: &[(&str, &[&str])] = &[
             "for (var index = 0u; index < plane_count; index += 1u) {",
             "for (var index = 0u; is_deep && index < plane_count; index += 1u) {",
             "for (var k = 0u; k < end; k += 1u) {",
-            "for (var k = 0u; k < params.plane_count; k += 1u) {",
+            "for (var k = first; k < end; k += 1u) {",
             "for (var part = 1u; part < axes; part += 1u) {",
             "for (var step = 0u; step < params.step_limit; step += 1u) {",
             "for (var step = 0u; step < steer.sight; step += 1u) {",
@@ -86,9 +86,9 @@ const LOOPS: &[(&str, &[&str])] = &[
     (
         "the bound is at most the number of columns, below 2²⁸ as each body takes 80 bytes; a step is at most 2¹¹",
         &[
-            "for (var b = max(place.begin, a + 1u) + local; b < place.end; b += WORKGROUP_SIZE) {",
+            "for (var b = columns.x + local; b < columns.y; b += WORKGROUP_SIZE) {",
             "for (var first = place.column_begin; first < place.column_end; first += WORKGROUP_SIZE) {",
-            "for (var strip = max(place.begin, a + 1u); strip < place.end; strip += WORKGROUP_SIZE * STRIP) {",
+            "for (var strip = columns.x; strip < columns.y; strip += WORKGROUP_SIZE * STRIP) {",
         ],
     ),
     (

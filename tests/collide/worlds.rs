@@ -8,10 +8,7 @@ use hullfield::{Engine, Error, Location};
 use hullfield_oracle::extent;
 use hullfield_oracle::random::Random;
 
-/// The engine that knows worlds.
-fn engines() -> [(&'static str, Engine); 1] {
-    [("cpu", Engine::cpu())]
-}
+use crate::answers::engines;
 
 const BALL: u32 = 1;
 const HALF_SPACE: u32 = 3;

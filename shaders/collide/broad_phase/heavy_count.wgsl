@@ -20,8 +20,9 @@ fn main(
     let a = heavy[1u + place.index];
     let box = boxes[a];
     var count = 0u;
-    for (var b = max(place.begin, a + 1u) + local; b < place.end; b += WORKGROUP_SIZE) {
-        if meets(box, boxes[b], select(0.0, params.static_grow, b >= params.body_count)) {
+    let columns = columns_of(a, place.begin, place.end);
+    for (var b = columns.x + local; b < columns.y; b += WORKGROUP_SIZE) {
+        if meets(box, boxes[b], select(0.0, params.static_grow, b >= params.body_count)) && may_meet(a, b) {
             count += 1u;
         }
     }

@@ -27,11 +27,12 @@ fn main(
     let box = boxes[a];
     // Indices before the window wrap to large numbers and reach 0 where it begins.
     var carry = first + sums[place.index * params.segment_count + place.segment] - params.window_begin;
-    for (var strip = max(place.begin, a + 1u); strip < place.end; strip += WORKGROUP_SIZE * STRIP) {
+    let columns = columns_of(a, place.begin, place.end);
+    for (var strip = columns.x; strip < columns.y; strip += WORKGROUP_SIZE * STRIP) {
         var hits = 0u;
         for (var k = 0u; k < STRIP; k += 1u) {
             let b = strip + local * STRIP + k;
-            if b < place.end && meets(box, boxes[b], select(0.0, params.static_grow, b >= params.body_count)) {
+            if b < columns.y && meets(box, boxes[b], select(0.0, params.static_grow, b >= params.body_count)) && may_meet(a, b) {
                 hits |= 1u << k;
             }
         }

@@ -18,7 +18,13 @@ struct MortonParams {
     duration: f32,
     // 1 if tree_leaves.wgsl writes the boxes by id too.
     keeps_boxes: u32,
+    // Where `rules` has the world of each body, and where each world begins (world_key.wgsl only).
+    world_begin: u32,
+    start_begin: u32,
+    // Keys for each body: 2³⁰ over their number, rounded down.
+    world_scale: u32,
     padding_0: u32,
+    padding_1: u32,
 }
 
 struct Grid {

@@ -14,6 +14,6 @@ fn main(
     if index >= params.end {
         return;
     }
-    keys[index] = key_of(box_at(index));
+    keys[index] = key_at(index);
     values[index] = index;
 }

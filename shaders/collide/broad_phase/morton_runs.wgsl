@@ -26,7 +26,7 @@ fn main(
     var own = Own(vec4u(0xffffffffu), vec4u(0u));
     for (var k = 0u; k < KEYS_PER_INVOCATION; k += 1u) {
         if first + k < params.end {
-            own.keys[k] = key_of(box_at(first + k));
+            own.keys[k] = key_at(first + k);
             own.values[k] = first + k;
         }
     }

@@ -32,7 +32,14 @@ struct TreeParams {
     column_begin: u32,
     // First body whose box is in `boxes`: 0, or the first static if only boxes of static half-spaces are needed.
     boxes_begin: u32,
-    padding_2: u32,
+    // For pair_rules.wgsl, where `planes` has: the world of each body, the first body of each world, the owner of each body, where each
+    // owner's list of excluded owners begins. 0 where it has none.
+    world_begin: u32,
+    start_begin: u32,
+    owner_begin: u32,
+    list_begin: u32,
+    // Number of half-spaces that are moving bodies.
+    moving_plane_count: u32,
     // First node of each level, and the end of the last level.
     mover_levels: array<vec4u, 5>,
     static_levels: array<vec4u, 5>,

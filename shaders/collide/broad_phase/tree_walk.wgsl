@@ -1,5 +1,5 @@
 // Traverses the tree for one row, depth first and without a stack: a node's index gives its successor. Needs
-// `add_partner(id)`, which is called for each partner and returns whether there may be more.
+// `add_partner(id)`, which is called for each partner and returns whether there may be more, and all_meet.wgsl or pair_rules.wgsl.
 //
 // Returns false if the row is too long for one thread.
 //
@@ -9,23 +9,17 @@
 // Half-spaces that one thread tests. With more of them, every row is heavy.
 const PLANE_LIMIT: u32 = 4096u;
 
-fn level_begin(tree: u32, level: u32) -> u32 {
-    if tree == 0u {
-        return params.mover_levels[level >> 2u][level & 3u];
-    }
-    return params.static_levels[level >> 2u][level & 3u];
-}
-
 fn walk(tree: u32, box: Aabb, a: u32) -> bool {
-    let top = select(params.static_top, params.mover_top, tree == 0u);
     // Statics are numbered after the moving bodies, so all of their ids are greater.
     let own = select(0u, a + 1u, tree == 0u);
     let first_id = select(params.body_count, 0u, tree == 0u);
     let leaf_count = select(params.static_count, params.body_count, tree == 0u);
+    let span = span_of(tree, a, leaf_count);
+    let top = top_of(tree, span);
     var level = top;
     var begin = level_begin(tree, level);
-    var count = level_begin(tree, level + 1u) - begin;
-    var index = 0u;
+    var count = node_count(tree, level, span);
+    var index = first_node(level, span);
     if count == 0u {
         return true;
     }
@@ -35,7 +29,7 @@ fn walk(tree: u32, box: Aabb, a: u32) -> bool {
             if level > 0u {
                 level -= 1u;
                 begin = level_begin(tree, level);
-                count = level_begin(tree, level + 1u) - begin;
+                count = node_count(tree, level, span);
                 index *= WIDTH;
                 continue;
             }
@@ -43,10 +37,10 @@ fn walk(tree: u32, box: Aabb, a: u32) -> bool {
             for (var k = 0u; k < WIDTH; k += 1u) {
                 let place = WIDTH * index + k;
                 let leaf = leaves[first_id + min(place, leaf_count - 1u)];
-                if place < leaf_count && leaf.last >= own && (leaf.groups & box.mask) != 0u
+                if place < span.y && leaf.last >= own && (leaf.groups & box.mask) != 0u
                     && overlaps(box.min, box.max, leaf.min, leaf.max) {
                     let id = first_id + leaf.last;
-                    if (bodies[id].mask & box.group) != 0u && !add_partner(id) {
+                    if (bodies[id].mask & box.group) != 0u && may_meet(a, id) && !add_partner(id) {
                         return false;
                     }
                 }
@@ -59,7 +53,7 @@ fn walk(tree: u32, box: Aabb, a: u32) -> bool {
                 level = up + 1u;
                 index = (index + WIDTH - 1u) / WIDTH;
                 begin = level_begin(tree, level);
-                count = level_begin(tree, level + 1u) - begin;
+                count = node_count(tree, level, span);
                 if index < count && index % WIDTH != 0u {
                     break;
                 }
@@ -72,11 +66,26 @@ fn walk(tree: u32, box: Aabb, a: u32) -> bool {
     return false;
 }
 
+// Half-spaces of a range of `planes`.
+fn add_planes(box: Aabb, a: u32, first: u32, end: u32) -> bool {
+    for (var k = first; k < end; k += 1u) {
+        let b = planes[k];
+        if b > a && b >= params.column_begin && meets(box, boxes[b - params.boxes_begin], select(0.0, params.static_grow, b >= params.body_count))
+            && may_meet(a, b) {
+            if !add_partner(b) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 // All partners of a row: moving bodies with greater ids, statics and half-spaces.
 fn walk_row(leaf: Node) -> bool {
     let a = leaf.last;
     let box = Aabb(leaf.min, leaf.groups, leaf.max, bodies[a].mask);
-    if is_plane(box) || params.plane_count > PLANE_LIMIT {
+    let spans = plane_spans(a);
+    if is_plane(box) || spans.y - spans.x + spans.w - spans.z > PLANE_LIMIT {
         return false;
     }
     if params.column_begin == 0u && !walk(0u, box, a) {
@@ -85,13 +94,5 @@ fn walk_row(leaf: Node) -> bool {
     if params.static_count > 0u && !walk(1u, grown(box, params.static_grow), a) {
         return false;
     }
-    for (var k = 0u; k < params.plane_count; k += 1u) {
-        let b = planes[k];
-        if b > a && b >= params.column_begin && meets(box, boxes[b - params.boxes_begin], select(0.0, params.static_grow, b >= params.body_count)) {
-            if !add_partner(b) {
-                return false;
-            }
-        }
-    }
-    return true;
+    return add_planes(box, a, spans.x, spans.y) && add_planes(box, a, spans.z, spans.w);
 }

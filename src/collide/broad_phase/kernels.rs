@@ -21,8 +21,17 @@ const FIT: &str = include_str!("../../../shaders/collide/broad_phase/morton_fit.
 const KEY: &str = include_str!("../../../shaders/collide/broad_phase/morton_key.wgsl");
 const NODE: &str = include_str!("../../../shaders/collide/broad_phase/tree_node.wgsl");
 const TREE_PARAMS: &str = include_str!("../../../shaders/collide/broad_phase/tree_params.wgsl");
+const LEVELS: &str = include_str!("../../../shaders/collide/broad_phase/tree_levels.wgsl");
 const WALK: &str = include_str!("../../../shaders/collide/broad_phase/tree_walk.wgsl");
 const HEAVY_PLACE: &str = include_str!("../../../shaders/collide/broad_phase/heavy_place.wgsl");
+/// All pairs may meet.
+const ALL_MEET: &str = include_str!("../../../shaders/collide/broad_phase/all_meet.wgsl");
+/// Worlds, owners and exclusions say which pairs may meet. Kernels with these have trusted neither loops nor indices.
+const PAIR_RULES: &str = include_str!("../../../shaders/collide/broad_phase/pair_rules.wgsl");
+const BOX_KEY: &str = include_str!("../../../shaders/collide/broad_phase/box_key.wgsl");
+const WORLD_KEY: &str = include_str!("../../../shaders/collide/broad_phase/world_key.wgsl");
+/// The tables of [`WORLD_KEY`].
+const RULES: &[Binding] = &[read("rules", "array<u32>")];
 
 /// Where kernels get the box of a body from: the WGSL of `box_at`, and its bindings.
 #[derive(Debug, Clone, Copy)]
@@ -45,6 +54,9 @@ pub(crate) struct BoxKernels {
     pub(crate) frame: &'static Kernel,
     pub(crate) keys: &'static Kernel,
     pub(crate) runs: &'static Kernel,
+    /// Those that make keys, for bodies of several worlds.
+    pub(crate) world_keys: &'static Kernel,
+    pub(crate) world_runs: &'static Kernel,
     pub(crate) leaves: &'static Kernel,
 }
 
@@ -53,6 +65,8 @@ pub(crate) static OF_PLACED: BoxKernels = BoxKernels {
     frame: &MORTON_FRAME,
     keys: &MORTON_KEYS,
     runs: &MORTON_RUNS,
+    world_keys: &WORLD_KEYS,
+    world_runs: &WORLD_RUNS,
     leaves: &TREE_LEAVES,
 };
 
@@ -94,6 +108,20 @@ pub(crate) const fn morton_frame(label: &'static str, boxes: BoxSource) -> Kerne
 
 /// A kernel that makes the keys of a long list.
 pub(crate) const fn morton_keys(label: &'static str, boxes: BoxSource) -> Kernel {
+    keys(label, boxes, &[BOX_KEY], &[])
+}
+
+/// The same for bodies of several worlds.
+pub(crate) const fn world_keys(label: &'static str, boxes: BoxSource) -> Kernel {
+    keys(label, boxes, &[WORLD_KEY], RULES)
+}
+
+const fn keys(
+    label: &'static str,
+    boxes: BoxSource,
+    key: &'static [&'static str],
+    rules: &'static [Binding],
+) -> Kernel {
     const KEYED: &[Binding] =
         &[read("grid", "Grid"), read_write("keys", "array<u32>"), read_write("values", "array<u32>")];
     Kernel {
@@ -101,27 +129,45 @@ pub(crate) const fn morton_keys(label: &'static str, boxes: BoxSource) -> Kernel
         sources: parts([
             MORTON_HEAD,
             boxes.sources,
-            &[KEY, include_str!("../../../shaders/collide/broad_phase/morton_keys.wgsl")],
+            &[KEY],
+            key,
+            &[include_str!("../../../shaders/collide/broad_phase/morton_keys.wgsl")],
         ]),
         workgroup_size: 128,
         trust: Trust::Checked,
-        bindings: parts([MORTON_UNIFORM, boxes.bindings, KEYED]),
+        bindings: parts([MORTON_UNIFORM, boxes.bindings, rules, KEYED]),
     }
 }
 
 /// A kernel that makes the keys of a short list, and sorts them in runs.
 pub(crate) const fn morton_runs(label: &'static str, boxes: BoxSource) -> Kernel {
+    runs(label, boxes, &[BOX_KEY], &[])
+}
+
+/// The same for bodies of several worlds.
+pub(crate) const fn world_runs(label: &'static str, boxes: BoxSource) -> Kernel {
+    runs(label, boxes, &[WORLD_KEY], RULES)
+}
+
+const fn runs(
+    label: &'static str,
+    boxes: BoxSource,
+    key: &'static [&'static str],
+    rules: &'static [Binding],
+) -> Kernel {
     const KEYED: &[Binding] = &[read_write("keys", "array<u32>"), read_write("values", "array<u32>")];
     Kernel {
         label,
         sources: parts([
             MORTON_HEAD,
             boxes.sources,
-            &[FIT, KEY, SORT_RUN_WGSL, include_str!("../../../shaders/collide/broad_phase/morton_runs.wgsl")],
+            &[FIT, KEY],
+            key,
+            &[SORT_RUN_WGSL, include_str!("../../../shaders/collide/broad_phase/morton_runs.wgsl")],
         ]),
         workgroup_size: RUN_INVOCATIONS,
         trust: Trust::Checked,
-        bindings: parts([MORTON_UNIFORM, boxes.bindings, KEYED]),
+        bindings: parts([MORTON_UNIFORM, boxes.bindings, rules, KEYED]),
     }
 }
 
@@ -149,6 +195,8 @@ pub(crate) static BOUNDS: Kernel = bounds("hullfield.collide.bounds", PLACED);
 pub(crate) static MORTON_FRAME: Kernel = morton_frame("hullfield.collide.morton_frame", PLACED);
 pub(crate) static MORTON_KEYS: Kernel = morton_keys("hullfield.collide.morton_keys", PLACED);
 pub(crate) static MORTON_RUNS: Kernel = morton_runs("hullfield.collide.morton_runs", PLACED);
+pub(crate) static WORLD_KEYS: Kernel = world_keys("hullfield.collide.world_keys", PLACED);
+pub(crate) static WORLD_RUNS: Kernel = world_runs("hullfield.collide.world_runs", PLACED);
 pub(crate) static TREE_LEAVES: Kernel = tree_leaves("hullfield.collide.tree_leaves", PLACED);
 
 pub(crate) static TILED_COUNT: Kernel = Kernel {
@@ -210,21 +258,8 @@ pub(crate) static TREE_BUILD: Kernel = Kernel {
     ]),
 };
 
-pub(crate) static TREE_COUNT: Kernel = Kernel {
-    label: "hullfield.collide.tree_count",
-    sources: only(&[
-        DISPATCH_WGSL,
-        TYPES,
-        TREE_PARAMS,
-        ROUNDING_WGSL,
-        AABB,
-        NODE,
-        WALK,
-        include_str!("../../../shaders/collide/broad_phase/tree_count.wgsl"),
-    ]),
-    workgroup_size: 64,
-    trust: Trust::Loops("a constant number of visits, each with a way up of at most all levels"),
-    bindings: only(&[
+const fn tree_count(label: &'static str, rules: &'static [&'static str], trust: Trust) -> Kernel {
+    const BINDINGS: &[Binding] = &[
         uniform("params", "TreeParams"),
         read("bodies", "array<PackedBody>"),
         read("leaves", "array<Node>"),
@@ -233,26 +268,31 @@ pub(crate) static TREE_COUNT: Kernel = Kernel {
         read("boxes", "array<Aabb>"),
         read_write("counts", "array<u32>"),
         read_write("heavy", "array<atomic<u32>>"),
-    ]),
-};
+    ];
+    Kernel {
+        label,
+        sources: parts([
+            &[DISPATCH_WGSL, TYPES, TREE_PARAMS, ROUNDING_WGSL, AABB, NODE],
+            &[LEVELS],
+            rules,
+            &[WALK, include_str!("../../../shaders/collide/broad_phase/tree_count.wgsl")],
+        ]),
+        workgroup_size: 64,
+        trust,
+        bindings: only(BINDINGS),
+    }
+}
 
-pub(crate) static TREE_WRITE: Kernel = Kernel {
-    label: "hullfield.collide.tree_write",
-    sources: only(&[
-        DISPATCH_WGSL,
-        TYPES,
-        TREE_PARAMS,
-        ROUNDING_WGSL,
-        AABB,
-        NODE,
-        WALK,
-        include_str!("../../../shaders/collide/broad_phase/tree_write.wgsl"),
-    ]),
-    workgroup_size: 64,
-    trust: Trust::Loops(
-        "the walk is that of the counts; a sift goes down a heap of at most ROW_LIMIT entries",
-    ),
-    bindings: only(&[
+pub(crate) static TREE_COUNT: Kernel = tree_count(
+    "hullfield.collide.tree_count",
+    &[ALL_MEET],
+    Trust::Loops("a constant number of visits, each with a way up of at most all levels"),
+);
+pub(crate) static TREE_COUNT_RULES: Kernel =
+    tree_count("hullfield.collide.tree_count_rules", &[PAIR_RULES], Trust::Checked);
+
+const fn tree_write(label: &'static str, rules: &'static [&'static str], trust: Trust) -> Kernel {
+    const BINDINGS: &[Binding] = &[
         uniform("params", "TreeParams"),
         read("bodies", "array<PackedBody>"),
         read("leaves", "array<Node>"),
@@ -262,29 +302,65 @@ pub(crate) static TREE_WRITE: Kernel = Kernel {
         read("offsets", "array<u32>"),
         read_write("pairs", "array<vec2u>"),
         read_write("refine", "array<u32>"),
-    ]),
-};
+    ];
+    Kernel {
+        label,
+        sources: parts([
+            &[DISPATCH_WGSL, TYPES, TREE_PARAMS, ROUNDING_WGSL, AABB, NODE],
+            &[LEVELS],
+            rules,
+            &[WALK, include_str!("../../../shaders/collide/broad_phase/tree_write.wgsl")],
+        ]),
+        workgroup_size: 64,
+        trust,
+        bindings: only(BINDINGS),
+    }
+}
 
-pub(crate) static HEAVY_COUNT: Kernel = Kernel {
-    label: "hullfield.collide.heavy_count",
-    sources: only(&[
-        DISPATCH_WGSL,
-        TREE_PARAMS,
-        ROUNDING_WGSL,
-        AABB,
-        HEAVY_PLACE,
-        BLOCK_PREFIX_WGSL,
-        include_str!("../../../shaders/collide/broad_phase/heavy_count.wgsl"),
-    ]),
-    workgroup_size: 128,
-    trust: Trust::Loops("counters run in steps of a workgroup to a number of bodies"),
-    bindings: only(&[
-        uniform("params", "TreeParams"),
-        read("boxes", "array<Aabb>"),
-        read("heavy", "array<u32>"),
-        read_write("sums", "array<u32>"),
-    ]),
-};
+pub(crate) static TREE_WRITE: Kernel = tree_write(
+    "hullfield.collide.tree_write",
+    &[ALL_MEET],
+    Trust::Loops("the walk is that of the counts; a sift goes down a heap of at most ROW_LIMIT entries"),
+);
+pub(crate) static TREE_WRITE_RULES: Kernel =
+    tree_write("hullfield.collide.tree_write_rules", &[PAIR_RULES], Trust::Checked);
+
+/// What kernels of heavy rows read beside boxes where rules say which pairs may meet.
+const HEAVY_RULES: &[Binding] = &[read("planes", "array<u32>")];
+
+const fn heavy_count(
+    label: &'static str,
+    rules: &'static [&'static str],
+    tables: &'static [Binding],
+    trust: Trust,
+) -> Kernel {
+    const UNIFORM: &[Binding] = &[uniform("params", "TreeParams"), read("boxes", "array<Aabb>")];
+    const SUMS: &[Binding] = &[read("heavy", "array<u32>"), read_write("sums", "array<u32>")];
+    Kernel {
+        label,
+        sources: parts([
+            &[DISPATCH_WGSL, TREE_PARAMS, ROUNDING_WGSL, AABB],
+            rules,
+            &[
+                HEAVY_PLACE,
+                BLOCK_PREFIX_WGSL,
+                include_str!("../../../shaders/collide/broad_phase/heavy_count.wgsl"),
+            ],
+        ]),
+        workgroup_size: 128,
+        trust,
+        bindings: parts([UNIFORM, tables, SUMS]),
+    }
+}
+
+pub(crate) static HEAVY_COUNT: Kernel = heavy_count(
+    "hullfield.collide.heavy_count",
+    &[LEVELS, ALL_MEET],
+    &[],
+    Trust::Loops("counters run in steps of a workgroup to a number of bodies"),
+);
+pub(crate) static HEAVY_COUNT_RULES: Kernel =
+    heavy_count("hullfield.collide.heavy_count_rules", &[LEVELS, PAIR_RULES], HEAVY_RULES, Trust::Checked);
 
 pub(crate) static HEAVY_SUM: Kernel = Kernel {
     label: "hullfield.collide.heavy_sum",
@@ -303,28 +379,44 @@ pub(crate) static HEAVY_SUM: Kernel = Kernel {
     ]),
 };
 
-pub(crate) static HEAVY_WRITE: Kernel = Kernel {
-    label: "hullfield.collide.heavy_write",
-    sources: only(&[
-        DISPATCH_WGSL,
-        TREE_PARAMS,
-        ROUNDING_WGSL,
-        AABB,
-        HEAVY_PLACE,
-        BLOCK_PREFIX_WGSL,
-        include_str!("../../../shaders/collide/broad_phase/heavy_write.wgsl"),
-    ]),
-    workgroup_size: 128,
-    trust: Trust::Loops("counters run in steps of a workgroup to a number of bodies"),
-    bindings: only(&[
-        uniform("params", "TreeParams"),
-        read("boxes", "array<Aabb>"),
+const fn heavy_write(
+    label: &'static str,
+    rules: &'static [&'static str],
+    tables: &'static [Binding],
+    trust: Trust,
+) -> Kernel {
+    const UNIFORM: &[Binding] = &[uniform("params", "TreeParams"), read("boxes", "array<Aabb>")];
+    const PAIRS: &[Binding] = &[
         read("heavy", "array<u32>"),
         read("sums", "array<u32>"),
         read("offsets", "array<u32>"),
         read_write("pairs", "array<vec2u>"),
-    ]),
-};
+    ];
+    Kernel {
+        label,
+        sources: parts([
+            &[DISPATCH_WGSL, TREE_PARAMS, ROUNDING_WGSL, AABB],
+            rules,
+            &[
+                HEAVY_PLACE,
+                BLOCK_PREFIX_WGSL,
+                include_str!("../../../shaders/collide/broad_phase/heavy_write.wgsl"),
+            ],
+        ]),
+        workgroup_size: 128,
+        trust,
+        bindings: parts([UNIFORM, tables, PAIRS]),
+    }
+}
+
+pub(crate) static HEAVY_WRITE: Kernel = heavy_write(
+    "hullfield.collide.heavy_write",
+    &[LEVELS, ALL_MEET],
+    &[],
+    Trust::Loops("counters run in steps of a workgroup to a number of bodies"),
+);
+pub(crate) static HEAVY_WRITE_RULES: Kernel =
+    heavy_write("hullfield.collide.heavy_write_rules", &[LEVELS, PAIR_RULES], HEAVY_RULES, Trust::Checked);
 
 /// The kernels of the broad phase, without those of the scan and the sort.
 pub(crate) static KERNELS: &[&Kernel] = &[
@@ -334,13 +426,19 @@ pub(crate) static KERNELS: &[&Kernel] = &[
     &MORTON_FRAME,
     &MORTON_KEYS,
     &MORTON_RUNS,
+    &WORLD_KEYS,
+    &WORLD_RUNS,
     &TREE_LEAVES,
     &TREE_BUILD,
     &TREE_COUNT,
+    &TREE_COUNT_RULES,
     &TREE_WRITE,
+    &TREE_WRITE_RULES,
     &HEAVY_COUNT,
+    &HEAVY_COUNT_RULES,
     &HEAVY_SUM,
     &HEAVY_WRITE,
+    &HEAVY_WRITE_RULES,
 ];
 
 /// Children of a node: `WIDTH` in `shaders/collide/broad_phase/tree_node.wgsl`.
@@ -395,7 +493,11 @@ pub(crate) struct MortonParams {
     pub(crate) grow: f32,
     pub(crate) duration: f32,
     pub(crate) keeps_boxes: u32,
+    pub(crate) world_begin: u32,
+    pub(crate) start_begin: u32,
+    pub(crate) world_scale: u32,
     pub(crate) padding_0: u32,
+    pub(crate) padding_1: u32,
 }
 
 /// Words of `Grid` in `shaders/collide/broad_phase/morton_grid.wgsl`.
@@ -438,7 +540,11 @@ pub(crate) struct TreeParams {
     pub(crate) static_grow: f32,
     pub(crate) column_begin: u32,
     pub(crate) boxes_begin: u32,
-    pub(crate) padding_2: u32,
+    pub(crate) world_begin: u32,
+    pub(crate) start_begin: u32,
+    pub(crate) owner_begin: u32,
+    pub(crate) list_begin: u32,
+    pub(crate) moving_plane_count: u32,
     pub(crate) mover_levels: Levels,
     pub(crate) static_levels: Levels,
 }
@@ -479,7 +585,20 @@ mod tests {
         for kernel in [&MORTON_FRAME, &MORTON_KEYS, &MORTON_RUNS, &TREE_LEAVES] {
             same_layout!(
                 kernel,
-                MortonParams { count, begin, end, zero, grow, duration, keeps_boxes, padding_0 }
+                MortonParams {
+                    count,
+                    begin,
+                    end,
+                    zero,
+                    grow,
+                    duration,
+                    keeps_boxes,
+                    world_begin,
+                    start_begin,
+                    world_scale,
+                    padding_0,
+                    padding_1
+                }
             );
         }
         same_layout!(
@@ -515,7 +634,11 @@ mod tests {
                     static_grow,
                     column_begin,
                     boxes_begin,
-                    padding_2,
+                    world_begin,
+                    start_begin,
+                    owner_begin,
+                    list_begin,
+                    moving_plane_count,
                     mover_levels,
                     static_levels
                 }

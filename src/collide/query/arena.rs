@@ -239,7 +239,7 @@ impl Arena {
         if self.options.precision == Precision::Exact {
             return self.measures(columns, pairs, 0.0);
         }
-        let gpu = self.gpu_for(&columns, pairs).filter(|gpu| gpu.can_run(false));
+        let gpu = self.gpu.as_ref().filter(|gpu| gpu.can_run(false));
         let on_cpu = gpu.is_none();
         let warm = self.warm_for(&columns, pairs).filter(|_| on_cpu && pairs != Pairs::Exhaustive);
         let layout = match warm {
@@ -352,12 +352,6 @@ impl Arena {
         Ok(QueryInput { answer_limit: self.engine.answer_limit(), is_listing: self.is_listing, ..input })
     }
 
-    /// The device that runs a query over these columns, if one does.
-    fn gpu_for(&self, columns: &BodyColumns<'_>, pairs: Pairs<'_>) -> Option<&Arc<GpuArena>> {
-        let is_limited = columns.has_rules() && !matches!(pairs, Pairs::Given(_));
-        self.gpu.as_ref().filter(|_| !is_limited)
-    }
-
     /// The cache of a warm start for a query over these columns. It knows no worlds, owners and exclusions.
     fn warm_for(&self, columns: &BodyColumns<'_>, pairs: Pairs<'_>) -> Option<&Arc<WarmStart>> {
         let is_limited = columns.has_rules() && !matches!(pairs, Pairs::Given(_));
@@ -374,9 +368,8 @@ impl Arena {
         let request = MeasureRequest { margin: f64::from(margin), precision: self.options.precision };
         let pairs =
             if pairs == Pairs::BroadPhase && margin == f32::INFINITY { Pairs::Exhaustive } else { pairs };
-        let gpu = self
-            .gpu_for(&columns, pairs)
-            .filter(|gpu| self.options.precision == Precision::Fast && gpu.can_run(true));
+        let gpu =
+            self.gpu.as_ref().filter(|gpu| self.options.precision == Precision::Fast && gpu.can_run(true));
         let on_cpu = gpu.is_none();
         // Given pairs are always measured, so bounds would not help.
         let warm = self.warm_for(&columns, pairs).filter(|_| on_cpu && pairs == Pairs::BroadPhase);
@@ -450,9 +443,8 @@ impl Arena {
         span!("hullfield.collide.sweeps", bodies = columns.bodies.len());
         let &SweepOptions { duration, witness } = options;
         query::check(columns.bodies.len(), motions, duration)?;
-        let gpu = self
-            .gpu_for(&columns, pairs)
-            .filter(|gpu| self.options.precision == Precision::Fast && gpu.can_run(true));
+        let gpu =
+            self.gpu.as_ref().filter(|gpu| self.options.precision == Precision::Fast && gpu.can_run(true));
         let on_cpu = gpu.is_none();
         let layout = Layout { packed: !on_cpu || pairs == Pairs::BroadPhase, placed: on_cpu };
         let mut input = self.input(columns, pairs, layout)?;
@@ -483,11 +475,10 @@ impl Arena {
         let columns = bodies.into();
         span!("hullfield.collide.candidates", bodies = columns.bodies.len());
         let layout = Layout { packed: true, placed: false };
-        let gpu = self.gpu_for(&columns, Pairs::BroadPhase);
         let mut input = self.input(columns, Pairs::BroadPhase, layout)?;
         let order = std::mem::take(&mut input.order);
         let (scene, searches) = (Arc::clone(&self.scene), Arc::clone(&self.searches));
-        let found = match gpu {
+        let found = match &self.gpu {
             Some(gpu) if !input.is_empty() => gpu::candidates::candidates(gpu, &scene, input)?,
             _ => Pending::spawn(move |awaited| {
                 let mut input = input.awaited_by(awaited);

@@ -21,8 +21,8 @@ use crate::error::{Error, Location, Result};
 /// worlds this is the order by `(a, b)`. The rows of a world are those of a query of its own over its bodies, bit for bit.
 ///
 /// # What runs where
-/// Of several worlds [`Pairs::Exhaustive`], and an infinite margin, run on the CPU's threads, on a GPU engine too. Queries with a world, an owner
-/// or an exclusion run without [`Options::warm_start`](crate::collide::Options::warm_start).
+/// On a GPU engine the broad phase obeys on the device. For [`Pairs::Exhaustive`], and an infinite margin, the host lists the pairs for
+/// it. Queries with a world, an owner or an exclusion run without [`Options::warm_start`](crate::collide::Options::warm_start).
 ///
 /// # Cost
 /// Worlds cost their pairs alone. Bodies that come in the order of their worlds save a sort. Each candidate pair is looked up in the

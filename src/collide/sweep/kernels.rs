@@ -2,7 +2,7 @@
 
 use crate::collide::broad_phase::kernels::{
     BOUNDS_CORE, BoxKernels, BoxSource, ROTATION, TYPES, bounds, morton_frame, morton_keys, morton_runs,
-    tree_leaves,
+    tree_leaves, world_keys, world_runs,
 };
 use crate::collide::narrow_phase::kernels::{
     DEPTH, DEPTH_EXHAUSTIVE, DEVICE_ROWS, EXHAUSTIVE, GJK_CORE, HIT_WRITE_MEASURED,
@@ -39,17 +39,28 @@ pub(crate) static OF_SWEPT: BoxKernels = BoxKernels {
     frame: &SWEEP_MORTON_FRAME,
     keys: &SWEEP_MORTON_KEYS,
     runs: &SWEEP_MORTON_RUNS,
+    world_keys: &SWEEP_WORLD_KEYS,
+    world_runs: &SWEEP_WORLD_RUNS,
     leaves: &SWEEP_TREE_LEAVES,
 };
 
 /// The kernels of the broad phase that compute the boxes of motions.
-pub(crate) static BOX_KERNELS: &[&Kernel] =
-    &[&SWEEP_BOUNDS, &SWEEP_MORTON_FRAME, &SWEEP_MORTON_KEYS, &SWEEP_MORTON_RUNS, &SWEEP_TREE_LEAVES];
+pub(crate) static BOX_KERNELS: &[&Kernel] = &[
+    &SWEEP_BOUNDS,
+    &SWEEP_MORTON_FRAME,
+    &SWEEP_MORTON_KEYS,
+    &SWEEP_MORTON_RUNS,
+    &SWEEP_WORLD_KEYS,
+    &SWEEP_WORLD_RUNS,
+    &SWEEP_TREE_LEAVES,
+];
 
 static SWEEP_BOUNDS: Kernel = bounds("hullfield.collide.sweep_bounds", SWEPT);
 static SWEEP_MORTON_FRAME: Kernel = morton_frame("hullfield.collide.sweep_morton_frame", SWEPT);
 static SWEEP_MORTON_KEYS: Kernel = morton_keys("hullfield.collide.sweep_morton_keys", SWEPT);
 static SWEEP_MORTON_RUNS: Kernel = morton_runs("hullfield.collide.sweep_morton_runs", SWEPT);
+static SWEEP_WORLD_KEYS: Kernel = world_keys("hullfield.collide.sweep_world_keys", SWEPT);
+static SWEEP_WORLD_RUNS: Kernel = world_runs("hullfield.collide.sweep_world_runs", SWEPT);
 static SWEEP_TREE_LEAVES: Kernel = tree_leaves("hullfield.collide.sweep_tree_leaves", SWEPT);
 
 /// A kernel that cuts the path of each pair down to where its bounding spheres meet.

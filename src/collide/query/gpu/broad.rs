@@ -15,11 +15,12 @@ use std::sync::Arc;
 
 use crate::collide::broad_phase::cpu::check_total;
 use crate::collide::broad_phase::kernels::{
-    HEAVY_COUNT, HEAVY_SUM, HEAVY_WRITE, ROW_LIMIT, TILED_COUNT, TILED_WRITE, TREE_COUNT, TREE_WRITE,
-    TileParams, TreeParams,
+    HEAVY_COUNT, HEAVY_COUNT_RULES, HEAVY_SUM, HEAVY_WRITE, HEAVY_WRITE_RULES, ROW_LIMIT, TILED_COUNT,
+    TILED_WRITE, TREE_COUNT, TREE_COUNT_RULES, TREE_WRITE, TREE_WRITE_RULES, TileParams, TreeParams,
 };
 use crate::collide::bvh::aabb::Aabb;
 use crate::collide::query::gpu::arena::{GpuArena, SEGMENT_COUNT, headroom, total_of};
+use crate::collide::query::gpu::rules::{RuleTables, WorldTables};
 use crate::collide::query::gpu::statics::{GpuStatics, StaticBoxes};
 use crate::collide::query::gpu::tree::{Boxes, MotionBuffer, TreeBuffers, levels_of};
 use crate::collide::scene::packed_body::PackedBody;
@@ -119,6 +120,8 @@ pub(crate) struct BroadPhaseInput<'a> {
     pub(crate) statics: Option<&'a GpuStatics>,
     /// Ids of the half-spaces, where they are known.
     pub(crate) planes: Option<&'a [u32]>,
+    /// Which pairs may meet, behind the half-spaces; `None` where all may.
+    pub(crate) rules: Option<&'a RuleTables>,
     /// Half the margin.
     pub(crate) grow: f32,
     /// For swept boxes: how the bodies move.
@@ -145,12 +148,42 @@ pub(crate) struct GpuBroadPhase {
     /// Least capacity for heavy rows.
     heavy_room: usize,
     tree: Option<DeviceTree>,
+    kernels: &'static WalkKernels,
 }
+
+/// The kernels that find pairs in a tree.
+#[derive(Debug)]
+struct WalkKernels {
+    count: &'static Kernel,
+    write: &'static Kernel,
+    heavy_count: &'static Kernel,
+    heavy_write: &'static Kernel,
+    /// Whether those of heavy rows read the tables of [`RuleTables`].
+    has_rules: bool,
+}
+
+/// Those where all pairs may meet.
+static OF_ALL: WalkKernels = WalkKernels {
+    count: &TREE_COUNT,
+    write: &TREE_WRITE,
+    heavy_count: &HEAVY_COUNT,
+    heavy_write: &HEAVY_WRITE,
+    has_rules: false,
+};
+
+static OF_RULES: WalkKernels = WalkKernels {
+    count: &TREE_COUNT_RULES,
+    write: &TREE_WRITE_RULES,
+    heavy_count: &HEAVY_COUNT_RULES,
+    heavy_write: &HEAVY_WRITE_RULES,
+    has_rules: true,
+};
 
 /// The tree, the half-spaces, and the heavy rows.
 #[derive(Debug, Clone)]
 struct DeviceTree {
     buffers: TreeBuffers,
+    /// The half-spaces, and behind them the tables of [`RuleTables`].
     planes: Buffer<u32>,
     /// The number of heavy rows, then their ids.
     heavy: Buffer<u32>,
@@ -219,17 +252,21 @@ impl GpuBroadPhase {
             params,
             heavy_room: 0,
             tree: None,
+            kernels: &OF_ALL,
         };
         // Tiles find half-spaces by themselves.
-        let Some(list) = broad_input.planes.filter(|_| columns > TILE_LIMIT) else {
+        let rules = broad_input.rules;
+        let Some(list) = broad_input.planes.filter(|_| columns > TILE_LIMIT || rules.is_some()) else {
             broad.list_boxes(frame)?;
             broad.recount(frame, arena, 0)?;
             return Ok(broad);
         };
         // A smaller crowd later needs the tiled kernels. Built now, they cost that frame no time.
-        frame.pipeline(broad.source.kernels.bounds)?;
-        frame.pipeline(&TILED_COUNT)?;
-        frame.pipeline(&TILED_WRITE)?;
+        if rules.is_none() {
+            frame.pipeline(broad.source.kernels.bounds)?;
+            frame.pipeline(&TILED_COUNT)?;
+            frame.pipeline(&TILED_WRITE)?;
+        }
         // A row is heavy where it is a half-space, where it has many pairs, or (rarely) where its walk is long. Few crowds have any,
         // and their kernels are three dispatches and a list of all boxes: they run where a half-space or an earlier query needs them,
         // or where the frame can't run again.
@@ -247,8 +284,18 @@ impl GpuBroadPhase {
             static_levels,
             mover_top: mover_top as u32,
             static_top: static_top as u32,
+            moving_plane_count: moving_planes as u32,
             ..params
         };
+        let words = rules.map_or(list, |rules| &rules.words[..]);
+        let planes = Buffer::new(&context, "hullfield.collide.planes", words.len())?;
+        frame.upload(&planes, 0, words)?;
+        if let Some(&RuleTables { world_begin, start_begin, owner_begin, list_begin, .. }) = rules {
+            broad.params = TreeParams { world_begin, start_begin, owner_begin, list_begin, ..broad.params };
+            broad.source.worlds =
+                (world_begin > 0).then(|| WorldTables { words: planes.bind(), world_begin, start_begin });
+            broad.kernels = &OF_RULES;
+        }
         let labels = [LEAVES, "hullfield.collide.nodes"];
         let buffers = TreeBuffers::new(&context, labels, columns, end, count)?;
         buffers.build(frame, &broad.source, count, broad.boxes.as_ref())?;
@@ -264,8 +311,6 @@ impl GpuBroadPhase {
                 }
             }
         }
-        let planes = Buffer::new(&context, "hullfield.collide.planes", list.len())?;
-        frame.upload(&planes, 0, list)?;
         broad.tree = Some(DeviceTree { buffers, planes, heavy: none.clone(), sums: none });
         broad.recount(frame, arena, 0)?;
         Ok(broad)
@@ -340,14 +385,17 @@ impl GpuBroadPhase {
         // No row is heavy so far.
         frame.upload(&tree.heavy, 0, &[0])?;
         let tree = tree.clone();
-        self.pieces(frame, &TREE_COUNT, count, WALK_STEPS, 1, 0..0, |params, broad| {
+        self.pieces(frame, self.kernels.count, count, WALK_STEPS, 1, 0..0, |params, broad| {
             let DeviceTree { buffers: TreeBuffers { leaves, nodes }, planes, heavy, .. } = &tree;
             let (boxes, offsets) = (broad.listed_boxes(), broad.offsets.bind());
             let (bodies, leaves, nodes) = (broad.bodies.bind(), leaves.bind(), nodes.bind());
             vec![params, bodies, leaves, nodes, planes.bind(), boxes, offsets, heavy.bind()]
         })?;
-        self.heavy_pieces(frame, &HEAVY_COUNT, 0..0, |params, broad| {
-            vec![params, broad.listed_boxes(), tree.heavy.bind(), tree.sums.bind()]
+        self.heavy_pieces(frame, self.kernels.heavy_count, 0..0, |params, broad| {
+            let mut bound = vec![params, broad.listed_boxes()];
+            bound.extend(broad.heavy_tables());
+            bound.extend([tree.heavy.bind(), tree.sums.bind()]);
+            bound
         })?;
         self.pieces(frame, &HEAVY_SUM, capacity, segments as u64, 1, 0..0, |params, broad| {
             vec![params, tree.heavy.bind(), tree.sums.bind(), broad.offsets.bind()]
@@ -411,16 +459,23 @@ impl GpuBroadPhase {
             });
         };
         let count = self.params.body_count as usize;
-        self.pieces(frame, &TREE_WRITE, count, WALK_STEPS, 1, window.clone(), |params, broad| {
+        self.pieces(frame, self.kernels.write, count, WALK_STEPS, 1, window.clone(), |params, broad| {
             let TreeBuffers { leaves, nodes } = &tree.buffers;
             let (bodies, leaves, nodes) = (broad.bodies.bind(), leaves.bind(), nodes.bind());
             let (planes, boxes, offsets) = (tree.planes.bind(), broad.listed_boxes(), broad.offsets.bind());
             vec![params, bodies, leaves, nodes, planes, boxes, offsets, pairs.bind(), refine.bind()]
         })?;
-        self.heavy_pieces(frame, &HEAVY_WRITE, window, |params, broad| {
-            let (heavy, sums) = (tree.heavy.bind(), tree.sums.bind());
-            vec![params, broad.listed_boxes(), heavy, sums, broad.offsets.bind(), pairs.bind()]
+        self.heavy_pieces(frame, self.kernels.heavy_write, window, |params, broad| {
+            let mut bound = vec![params, broad.listed_boxes()];
+            bound.extend(broad.heavy_tables());
+            bound.extend([tree.heavy.bind(), tree.sums.bind(), broad.offsets.bind(), pairs.bind()]);
+            bound
         })
+    }
+
+    /// What the kernels of heavy rows read of the rules.
+    fn heavy_tables(&self) -> Option<BoundRange> {
+        self.tree.as_ref().filter(|_| self.kernels.has_rules).map(|tree| tree.planes.bind())
     }
 
     /// Encodes a kernel with one group for each heavy row and segment, in pieces.
@@ -542,6 +597,8 @@ mod tests {
         frame: &GIVEN_FRAME,
         keys: &GIVEN_KEYS,
         runs: &GIVEN_RUNS,
+        world_keys: &GIVEN_KEYS,
+        world_runs: &GIVEN_RUNS,
         leaves: &GIVEN_LEAVES,
     };
     static GIVEN_BOUNDS: Kernel = kernels::bounds("hullfield.test.bounds", GIVEN);
@@ -565,12 +622,14 @@ mod tests {
             bodies: &bodies,
             statics: None,
             planes: Some(&planes),
+            rules: None,
             grow: 0.0,
             moves: None,
             room: None,
             pairs_own_rows: true,
         };
-        let source = Boxes { kernels: &OF_GIVEN, bound: vec![held.bind()], grow: 0.0, duration: 0.0 };
+        let source =
+            Boxes { kernels: &OF_GIVEN, bound: vec![held.bind()], grow: 0.0, duration: 0.0, worlds: None };
         let broad = GpuBroadPhase::over(&mut frame, arena, source, broad_input).unwrap();
         candidates_of(arena, broad, frame).unwrap().wait().unwrap()
     }

@@ -204,6 +204,7 @@ impl EncodedQuery<'_> {
                     bodies,
                     statics: self.statics,
                     planes: self.planes,
+                    rules: None,
                     grow: if moves.is_some() { 0.0 } else { 0.5 * self.margin.min(f32::MAX) },
                     moves,
                     room: Some(len),

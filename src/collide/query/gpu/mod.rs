@@ -24,6 +24,7 @@ pub(crate) mod memory;
 pub(crate) mod narrow;
 pub(crate) mod parts;
 pub(crate) mod prepare;
+pub(crate) mod rules;
 pub(crate) mod statics;
 pub(crate) mod sweeps;
 pub(crate) mod tree;

@@ -282,8 +282,21 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
         let verdicts = Buffer::new(context, "hullfield.collide.verdicts", len)?;
         let data_len = if keep_all || stages.rows_have_data { stages.data_words * len } else { 4 };
         let data = Buffer::new(context, stages.data_label, data_len)?;
+        let accepted = loaded.partners.as_ref().map(|partners| {
+            let window = loaded.encoded..loaded.encoded + len as u64;
+            partners.list(&self.scene, &self.input, &loaded.part, window)
+        });
         // Where the broad phase finds the pairs, its kernel writes their number.
-        let listed = if loaded.broad.is_some() { 0 } else { len };
+        let listed = match &accepted {
+            Some(accepted) => accepted.len(),
+            None => {
+                if loaded.broad.is_some() {
+                    0
+                } else {
+                    len
+                }
+            }
+        };
         frame.upload(&refine, 0, &[0, listed as u32])?;
         let mut total = None;
         let pairs = if let Some(spheres) = &loaded.spheres {
@@ -295,7 +308,9 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
         } else {
             let room = if loaded.broad.is_some() { GpuBroadPhase::room(len) } else { len };
             let pairs = Buffer::new(context, "hullfield.collide.pairs", room)?;
-            if let OwnedPairs::Given(given) = &self.input.pairs {
+            if let Some(accepted) = accepted {
+                frame.upload(&pairs, 0, &accepted)?;
+            } else if let OwnedPairs::Given(given) = &self.input.pairs {
                 let begin = loaded.encoded as usize;
                 let given = loaded.listed.as_ref().unwrap_or(given);
                 frame.upload(&pairs, 0, &given[begin..begin + len])?;

@@ -12,6 +12,7 @@ use bytemuck::Zeroable;
 use crate::collide::query::gpu::arena::{GpuArena, pair_total};
 use crate::collide::query::gpu::broad::{BroadPhaseInput, GpuBroadPhase, upload_bodies};
 use crate::collide::query::gpu::hulls::HullBytes;
+use crate::collide::query::gpu::rules::{DeviceIds, RuleTables};
 use crate::collide::query::gpu::statics::GpuStatics;
 use crate::collide::query::gpu::tree::{MotionBuffer, encode_spheres};
 use crate::collide::scene::packed_body::PackedBody;
@@ -21,6 +22,10 @@ use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::error::Result;
 use crate::gpu::buffer::Buffer;
 use crate::gpu::frame::Frame;
+use crate::parallel::map_chunks;
+
+/// Rows of which one task lists the pairs.
+const ROWS_PER_TASK: usize = 64;
 
 /// A part of a query: one block of bodies, or two blocks against each other.
 #[derive(Debug, Clone)]
@@ -54,7 +59,9 @@ impl Parts {
         let whole =
             Part { rows: 0..movers, columns: movers..all, pairs_own_rows: true, is_whole: true, given: 0..0 };
         let fits = arena.fits(all) && arena.statics().map_or(0, GpuStatics::len) == all - movers;
-        if fits && (input.pairs != OwnedPairs::Exhaustive || movers == all) {
+        // Kernels make the pairs of movers and statics apart. Where rules forbid pairs the host lists the others.
+        let is_listed = input.pairs != OwnedPairs::Exhaustive || !input.rules.allow_all();
+        if fits && (is_listed || movers == all) {
             return Self { left: [whole].into(), ..Self::default() };
         }
         let blocks = if fits {
@@ -77,7 +84,11 @@ impl Parts {
             if rows.len() > 1 {
                 left.push_back(part(0..0, true));
             }
-            left.extend(blocks[at + 1..].iter().map(|columns| part(columns.clone(), false)));
+            let meet = |columns: &&Range<usize>| {
+                let world = |id: usize| input.rules.world_of.get(id);
+                columns.start >= movers || world(rows.end - 1) == world(columns.start)
+            };
+            left.extend(blocks[at + 1..].iter().filter(meet).map(|columns| part(columns.clone(), false)));
         }
         Self { left, order: Vec::new(), is_cut: true }
     }
@@ -119,8 +130,17 @@ fn blocks(arena: &GpuArena, scene: &Scene, input: &QueryInput, ids: Range<usize>
     let (len, half) = (arena.block_len(), arena.context.binding_limit() / 2);
     let mut made = Vec::new();
     if arena.hulls.is_some() {
-        let end = ids.end;
-        made.extend(ids.step_by(len).map(|begin| begin..(begin + len).min(end)));
+        let mut begin = ids.start;
+        while begin < ids.end {
+            let mut end = (begin + len).min(ids.end);
+            if end < ids.end && input.rules.has_worlds() && ids.end <= input.mover_count {
+                // Blocks of whole worlds have no pairs with one another.
+                let world_begin = input.rules.begin_of(end as u32) as usize;
+                end = if world_begin > begin { world_begin } else { end };
+            }
+            made.push(begin..end);
+            begin = end;
+        }
         return made;
     }
     let supports = &scene.supports;
@@ -149,6 +169,19 @@ fn blocks(arena: &GpuArena, scene: &Scene, input: &QueryInput, ids: Range<usize>
 }
 
 impl Part {
+    /// The bodies of the part that a row may meet, as far as worlds decide.
+    fn partners(&self, input: &QueryInput, a: u32) -> [Range<u32>; 2] {
+        let all = input.partners(a);
+        if self.is_whole {
+            return all;
+        }
+        let own = if self.pairs_own_rows { &self.rows } else { &self.columns };
+        all.map(|ids| {
+            let start = ids.start.max(own.start as u32);
+            start..ids.end.min(own.end as u32).max(start)
+        })
+    }
+
     /// The id of the body at a position on the device.
     pub(crate) fn id(&self, place: u32) -> u32 {
         let (place, rows) = (place as usize, self.rows.len());
@@ -173,6 +206,56 @@ impl Part {
             (row[0], row[1]) = (self.id(row[0]), self.id(row[1]));
         }
         Cow::Owned(words)
+    }
+}
+
+/// The pairs of a part's bodies that are in one world, by indices: how many each row has.
+#[derive(Debug)]
+pub(crate) struct PartnerCounts {
+    /// The index of the first pair of each row, and one past the last pair.
+    starts: Vec<u64>,
+}
+
+impl PartnerCounts {
+    fn new(input: &QueryInput, part: &Part) -> Self {
+        let mut starts = Vec::with_capacity(part.rows.len() + 1);
+        let mut total = 0;
+        starts.push(total);
+        starts.extend(part.rows.clone().map(|row| {
+            total += part.partners(input, row as u32).iter().map(|ids| ids.len() as u64).sum::<u64>();
+            total
+        }));
+        Self { starts }
+    }
+
+    fn total(&self) -> u64 {
+        self.starts.last().copied().unwrap_or_default()
+    }
+
+    /// The pairs of some indices that groups, owners and exclusions accept, by positions on the device.
+    pub(crate) fn list(
+        &self,
+        scene: &Scene,
+        input: &QueryInput,
+        part: &Part,
+        window: Range<u64>,
+    ) -> Vec<[u32; 2]> {
+        let first = self.starts.partition_point(|&start| start <= window.start).saturating_sub(1);
+        let rows: Vec<usize> =
+            (first..part.rows.len()).take_while(|&row| self.starts[row] < window.end).collect();
+        let found = map_chunks(&rows, ROWS_PER_TASK, |rows| {
+            let mut pairs = Vec::new();
+            for &row in rows {
+                let a = (part.rows.start + row) as u32;
+                let skipped = window.start.saturating_sub(self.starts[row]) as usize;
+                let left = (window.end - self.starts[row]) as usize;
+                let partners = part.partners(input, a).into_iter().flatten().take(left).skip(skipped);
+                let accepted = partners.filter(|&b| input.accepts(scene, a, b));
+                pairs.extend(accepted.map(|b| [part.place(a), part.place(b)]));
+            }
+            pairs
+        });
+        found.concat()
     }
 }
 
@@ -202,6 +285,8 @@ pub(crate) struct LoadedPart {
     pub(crate) column_count: usize,
     /// Whether all pairs are examined, and no body has groups or is a half-space.
     pub(crate) is_plain: bool,
+    /// The pairs of a query over all of them, where rules forbid some.
+    pub(crate) partners: Option<PartnerCounts>,
     /// Given pairs by positions on the device, where these differ from the ids.
     pub(crate) listed: Option<Vec<[u32; 2]>>,
     /// Number of pairs; for the broad phase unknown before the first readback.
@@ -260,7 +345,10 @@ impl LoadedPart {
             moves,
             spheres: None,
             column_count: if part.pairs_own_rows { 0 } else { part.columns.len() },
-            is_plain: input.pairs == OwnedPairs::Exhaustive && input.accepts_all(),
+            is_plain: input.pairs == OwnedPairs::Exhaustive
+                && input.accepts_all()
+                && !input.rules.has_worlds(),
+            partners: None,
             listed: None,
             total: None,
             next: 0,
@@ -286,16 +374,28 @@ impl LoadedPart {
                     part.rows.contains(&(**id as usize)) || part.columns.contains(&(**id as usize))
                 };
                 let planes: Vec<u32> = input.planes.iter().filter(held).map(|&id| part.place(id)).collect();
+                let ids = DeviceIds {
+                    rows: part.rows.clone(),
+                    columns: part.columns.clone(),
+                    mover_count: input.mover_count,
+                };
+                let rules = (!input.rules.allow_all()).then(|| RuleTables::new(&input.rules, &planes, &ids));
                 let broad_input = BroadPhaseInput {
                     bodies: &self.bodies,
                     statics: arena.statics(),
                     planes: Some(&planes),
+                    rules: rules.as_ref(),
                     grow,
                     moves: self.moves.as_ref(),
                     room: None,
                     pairs_own_rows: part.pairs_own_rows,
                 };
                 self.broad = Some(GpuBroadPhase::encode(frame, arena, broad_input)?);
+            }
+            OwnedPairs::Exhaustive if !input.rules.allow_all() => {
+                let found = PartnerCounts::new(input, part);
+                self.total = Some(found.total());
+                self.partners = Some(found);
             }
             OwnedPairs::Exhaustive => {
                 self.spheres = Some(encode_spheres(frame, &arena.hulls()?.records, &self.bodies)?);

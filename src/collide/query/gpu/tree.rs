@@ -15,6 +15,7 @@ use crate::collide::broad_phase::kernels::{
 use crate::collide::bvh::aabb::Aabb;
 use crate::collide::hull::record::HullRecord;
 use crate::collide::narrow_phase::kernels::SPHERES;
+use crate::collide::query::gpu::rules::WorldTables;
 use crate::collide::scene::packed_body::PackedBody;
 use crate::collide::scene::packed_motion::PackedMotion;
 use crate::collide::sweep::kernels::OF_SWEPT;
@@ -85,6 +86,8 @@ pub(crate) struct Boxes {
     pub(crate) grow: f32,
     /// Seconds.
     pub(crate) duration: f32,
+    /// Where the bodies are of several worlds.
+    pub(crate) worlds: Option<WorldTables>,
 }
 
 impl Boxes {
@@ -99,15 +102,15 @@ impl Boxes {
         match moves {
             Some(MotionBuffer { motions, duration }) => {
                 bound.push(motions.bind());
-                Self { kernels: &OF_SWEPT, bound, grow: 0.0, duration: *duration }
+                Self { kernels: &OF_SWEPT, bound, grow: 0.0, duration: *duration, worlds: None }
             }
-            None => Self { kernels: &OF_PLACED, bound, grow, duration: 0.0 },
+            None => Self { kernels: &OF_PLACED, bound, grow, duration: 0.0, worlds: None },
         }
     }
 
     /// Encodes the list of the first `count`.
     pub(crate) fn encode(&self, frame: &mut Frame, count: usize, boxes: &Buffer<Aabb>) -> Result<()> {
-        let Self { kernels, bound, grow, duration } = self;
+        let Self { kernels, bound, grow, duration, .. } = self;
         let params = BoundsParams { grow: *grow, duration: *duration, ..BoundsParams::zeroed() };
         encode_per_body(frame, kernels.bounds, bound, boxes, count, params)
     }
@@ -130,9 +133,22 @@ impl Boxes {
             grow: self.grow,
             duration: self.duration,
             keeps_boxes: keeps_boxes.into(),
+            world_begin: self.worlds.as_ref().map_or(0, |worlds| worlds.world_begin),
+            start_begin: self.worlds.as_ref().map_or(0, |worlds| worlds.start_begin),
+            world_scale: (1 << KEY_BITS) / (count as u32).max(1),
             padding_0: 0,
+            padding_1: 0,
         })?;
         frame.dispatch(kernel, &[&[params], &self.bound[..], others].concat(), groups)
+    }
+
+    /// The kernels that make keys of a long list and of a short one, and what they read beside the boxes.
+    fn key_kernels(&self) -> (&'static Kernel, &'static Kernel, Vec<BoundRange>) {
+        let BoxKernels { keys, runs, world_keys, world_runs, .. } = *self.kernels;
+        match &self.worlds {
+            Some(worlds) => (world_keys, world_runs, vec![worlds.words.clone()]),
+            None => (keys, runs, Vec::new()),
+        }
     }
 }
 
@@ -242,7 +258,8 @@ impl TreeBuffers {
             })
         };
         let (in_leaves, in_nodes) = (keyed(&self.leaves)?, keyed(&self.nodes)?);
-        let BoxKernels { frame: fit, keys, runs, .. } = *source.kernels;
+        let (keys, runs, tables) = source.key_kernels();
+        let fit = source.kernels.frame;
         let is_short = sort::is_short(&context, count);
         // A merge of several runs ends in the spare list. The digits of a key take an even number of passes, so they end in the first.
         let (list, spare) =
@@ -251,7 +268,7 @@ impl TreeBuffers {
         if is_short {
             for piece in context.pieces(count as u64, RUN_STEPS, RUN_LEN as u64) {
                 let groups = (piece.end - piece.start).div_ceil(RUN_LEN as u64);
-                source.dispatch(frame, runs, (piece, count), false, &out, groups)?;
+                source.dispatch(frame, runs, (piece, count), false, &[&tables[..], &out].concat(), groups)?;
             }
             return Ok(sort::merge_runs(frame, list, spare)?.values);
         }
@@ -262,8 +279,7 @@ impl TreeBuffers {
         source.dispatch(frame, fit, (0..0, count), false, &[grid.bind()], 1)?;
         for piece in context.pieces(count as u64, BODY_STEPS, keys.workgroup_size.into()) {
             let groups = keys.groups(piece.end - piece.start);
-            let [keys_out, values_out] = out.clone();
-            let others = [grid.bind(), keys_out, values_out];
+            let others = [&tables[..], &[grid.bind()], &out].concat();
             source.dispatch(frame, keys, (piece, count), false, &others, groups)?;
         }
         Ok(sort::sort(frame, list, spare, KEY_BITS)?.values)
