@@ -125,7 +125,7 @@
 //!
 //! # What a verdict is worth
 //!
-//! The truth is the f32 numbers exactly as given. For a pair let g be the gap, negative where the hulls overlap, R the smaller and S the sum of
+//! The truth is the numbers exactly as given: f32, and f64 for [positions](collide::BodyColumns::positions) that are given so. For a pair let g be the gap, negative where the hulls overlap, R the smaller and S the sum of
 //! the bounding radii, d = max(g, 0), and τ = max(1e-5 R, 4e-6 (S + d)). Above a half-space R and S are the other body's radius.
 //!
 //! - A pair with |g| ≤ ¾ τ is touching. Any other is separated where g > 0, else penetrating.

@@ -59,6 +59,7 @@ pub use scene::packed_motion::PackedMotion;
 pub use scene::pairs::Pairs;
 pub use scene::pose::Pose;
 pub use scene::ray::Ray;
+pub use scene::ray_columns::{PointColumns, RayColumns};
 pub use sweep::rows::{Sweep, SweepOutcome};
 #[cfg(all(feature = "gpu", any(feature = "inspect", test)))]
 pub(crate) use {

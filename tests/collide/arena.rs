@@ -134,7 +134,12 @@ fn other_options_leave_the_handle_that_they_come_from_as_it_is() {
         let rows =
             |arena: &Arena| arena.intersections(&movers, Pairs::BroadPhase).unwrap().wait().unwrap().rows;
         let before = rows(&arena);
-        let options = Options { precision: Precision::Exact, statics: vec![Body::new(4)], warm_start: true };
+        let options = Options {
+            precision: Precision::Exact,
+            statics: vec![Body::new(4)],
+            warm_start: true,
+            ..Options::default()
+        };
         let other = arena.with_options(options.clone()).unwrap();
         assert_eq!(other.options(), &options);
         assert_eq!(arena.options(), &Options::default());

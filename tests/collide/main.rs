@@ -22,6 +22,7 @@ mod encoded_sweeps;
 mod encoded_windows;
 mod engines;
 mod engines_measure;
+mod far_out;
 mod features;
 #[cfg(feature = "gpu")]
 mod frames;

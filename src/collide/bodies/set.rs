@@ -13,8 +13,10 @@ use crate::collide::narrow_phase::rows::{Batch, Contact, Distance, Intersection,
 use crate::collide::query::arena::Arena;
 use crate::collide::query::options::{ContactOptions, DistanceOptions, ManifoldOptions};
 use crate::collide::scene::body::Body;
+use crate::collide::scene::columns::BodyColumns;
 use crate::collide::scene::pairs::Pairs;
 use crate::collide::scene::pose::is_placed;
+use crate::collide::scene::ray_columns::check_f64;
 use crate::error::{Error, Location, Result};
 use crate::pending::Pending;
 
@@ -75,6 +77,8 @@ pub struct Bodies<T = ()> {
     arena: Arena,
     /// The body of each slot.
     rows: Vec<Body>,
+    /// The position of each slot's body where it is in f64. It may be shorter than the slots.
+    positions: Vec<Option<[f64; 3]>>,
     slots: Slots<T>,
     /// What stands in an empty slot, but for its position; none where the arena has no hull that a body could be of.
     empty: Option<Body>,
@@ -92,6 +96,7 @@ impl<T> Bodies<T> {
         Self {
             arena: arena.clone(),
             rows: Vec::new(),
+            positions: Vec::new(),
             slots: Slots::default(),
             empty: empty_body(arena),
             touching: TouchingPairs::default(),
@@ -153,6 +158,7 @@ impl<T> Bodies<T> {
             Some(row) => *row = body,
             None => self.rows.push(body),
         }
+        self.clear_position(id.index() as usize);
         Ok(id)
     }
 
@@ -166,6 +172,13 @@ impl<T> Bodies<T> {
         let other =
             scattered(u64::from(id.index()) << 32 | u64::from(id.generation())) % self.rows.len() as u64;
         self.rows[slot] = self.empty_at(self.rows[other as usize].position);
+        let position = self.positions.get(other as usize).copied().flatten();
+        if position.is_some() {
+            self.positions.resize(self.rows.len(), None);
+            self.positions[slot] = position;
+        } else {
+            self.clear_position(slot);
+        }
         Some((body, user_data))
     }
 
@@ -179,7 +192,65 @@ impl<T> Bodies<T> {
         let row = id.index() as usize;
         body.radius(row, &self.arena.scene.supports)?;
         self.rows[row] = body;
+        self.clear_position(row);
         Ok(())
+    }
+
+    /// Gives a body a position in f64, in world units, in place of [`Body::position`], until [`Bodies::set`] gives it a whole body: see
+    /// [`BodyColumns::positions`].
+    ///
+    /// While any body has one, queries have no warm start and treat all positions as f64.
+    ///
+    /// ```
+    /// use hullfield::Engine;
+    /// use hullfield::collide::{Arena, Bodies, Body, ContactOptions, Hull, Options};
+    ///
+    /// let mut bodies = Bodies::new(&Arena::new(&Engine::cpu(), &[Hull::ball(0.5)?], Options::default())?);
+    /// for x in [1e7, 1e7 + 1.001] {
+    ///     let id = bodies.insert(Body::new(0), ())?;
+    ///     bodies.set_position_f64(id, [x, 0.0, 0.0])?;
+    /// }
+    /// let found = bodies.contacts(&ContactOptions { margin: 0.01 })?.wait()?;
+    /// assert!((found.rows[0].row.separation - 0.001).abs() < 1e-5);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// For the id as [`Bodies::set`]; [`Error::Value`] at the body's [`Location::Body`] where a coordinate is not finite or above 1e18. The body
+    /// is then unchanged.
+    pub fn set_position_f64(&mut self, id: BodyId, position: [f64; 3]) -> Result<()> {
+        self.check(id)?;
+        let row = id.index() as usize;
+        check_f64(Location::Body(row), "position", &position)?;
+        if self.positions.len() <= row {
+            self.positions.resize(self.rows.len(), None);
+        }
+        self.positions[row] = Some(position);
+        Ok(())
+    }
+
+    /// The position of a body in f64, be it stored so or in f32; `None` for a stale id.
+    pub fn position_f64(&self, id: BodyId) -> Option<[f64; 3]> {
+        let body = self.get(id)?;
+        let stored = self.positions.get(id.index() as usize).copied().flatten();
+        Some(stored.unwrap_or(body.position.map(f64::from)))
+    }
+
+    /// The positions of [`Bodies::rows`] as the queries get them: empty where no body has one in f64, else one for each slot.
+    pub fn positions(&self) -> Vec<[f64; 3]> {
+        if self.positions.iter().all(Option::is_none) {
+            return Vec::new();
+        }
+        let stored = self.positions.iter().copied().chain(std::iter::repeat(None));
+        let each = self.rows.iter().zip(stored);
+        each.map(|(body, stored)| stored.unwrap_or(body.position.map(f64::from))).collect()
+    }
+
+    /// From now on the body of a slot has a position in f32.
+    fn clear_position(&mut self, slot: usize) {
+        if let Some(position) = self.positions.get_mut(slot) {
+            *position = None;
+        }
     }
 
     /// Fails for a stale id.
@@ -346,7 +417,7 @@ impl<T> Bodies<T> {
     /// Asks the arena, and names the rows of the answer.
     fn query<R: Row + 'static>(
         &self,
-        ask: impl FnOnce(&Arena, &[Body]) -> Result<Pending<Batch<R>>>,
+        ask: impl FnOnce(&Arena, BodyColumns<'_>) -> Result<Pending<Batch<R>>>,
     ) -> Result<Pending<Found<R>>> {
         let (statics, limit) = (self.arena.statics().len() as u64, u64::from(SLOT_LIMIT));
         if statics > limit {
@@ -354,7 +425,9 @@ impl<T> Bodies<T> {
         }
         // Without bodies the arena may have no hull for those of empty slots.
         let rows = if self.is_empty() { &[][..] } else { &self.rows[..] };
-        let pending = ask(&self.arena, rows)?;
+        let positions = if rows.is_empty() { Vec::new() } else { self.positions() };
+        let columns = BodyColumns { positions: &positions, ..BodyColumns::new(rows) };
+        let pending = ask(&self.arena, columns)?;
         let query = QueryNumber { set: self.set, query: self.queries.fetch_add(1, Relaxed) + 1 };
         let generations = Arc::clone(self.slots.generations());
         Ok(pending.chain(move |batch| Ok(Pending::ready(name(batch, &generations, query)))))

@@ -11,6 +11,7 @@ use crate::collide::bvh::aabb::Aabb;
 use crate::collide::bvh::static_tree::StaticBoxes;
 use crate::collide::scene::body::Body;
 use crate::collide::scene::budget::{RowBudget, estimated_total};
+use crate::collide::scene::columns::BodyColumns;
 use crate::collide::scene::layout::Layout;
 use crate::collide::scene::pairs::OwnedPairs;
 use crate::collide::scene::pairs::Pairs;
@@ -138,12 +139,16 @@ fn sample_bodies(scene: &Scene, input: &QueryInput, sample: &mut [SampledRow]) -
     ids.sort_unstable();
     ids.dedup();
     let bodies: Vec<Body> = ids.iter().map(|&id| input.bodies[id as usize]).collect();
+    let positions: Vec<[f64; 3]> = match input.is_far() {
+        true => ids.iter().map(|&id| input.positions[id as usize].to_array()).collect(),
+        false => Vec::new(),
+    };
     for pair in sample.iter_mut().flat_map(|row| &mut row.pairs) {
         *pair = pair.map(|id| ids.partition_point(|&other| other < id) as u32);
     }
     let input = QueryInput::new(
         scene,
-        (&bodies).into(),
+        BodyColumns { positions: &positions, ..BodyColumns::new(&bodies) },
         None,
         Pairs::BroadPhase,
         Layout { packed: false, placed: true },

@@ -95,6 +95,95 @@ impl Probe for BoxPoint {
     }
 }
 
+/// A number between two f32: a coordinate that f32 may not hold.
+#[derive(Debug, Clone, Copy)]
+struct Between {
+    low: f32,
+    high: f32,
+}
+
+impl Between {
+    #[inline(always)]
+    fn new(x: f64) -> Self {
+        let rounded = x as f32;
+        match f64::from(rounded) {
+            same if same == x => Self { low: rounded, high: rounded },
+            less if less < x => Self { low: rounded, high: rounded.next_up() },
+            _ => Self { low: rounded.next_down(), high: rounded },
+        }
+    }
+}
+
+/// A [`SlabRay`] whose start f32 may not hold.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FarSlabRay {
+    origin: [Between; 3],
+    inverse: [f32; 3],
+}
+
+impl FarSlabRay {
+    #[inline(always)]
+    pub(crate) fn new(origin: [f64; 3], direction: [f64; 3], length: f64) -> Self {
+        let SlabRay { inverse, .. } = SlabRay::new([0.0; 3], direction, length);
+        Self { origin: origin.map(Between::new), inverse }
+    }
+}
+
+impl Probe for FarSlabRay {
+    /// As for a [`SlabRay`], with the start on whichever side lets the ray enter earlier and leave later.
+    #[inline(always)]
+    fn distances(&self, node: &Node) -> [f32; WIDTH] {
+        let mut near = [0.0; WIDTH];
+        let mut far = [f32::INFINITY; WIDTH];
+        for axis in 0..3 {
+            let (Between { low, high }, inverse) = (self.origin[axis], self.inverse[axis]);
+            let is_back = inverse < 0.0;
+            let (first, ahead) = if is_back { (&node.max[axis], low) } else { (&node.min[axis], high) };
+            let (last, behind) = if is_back { (&node.min[axis], high) } else { (&node.max[axis], low) };
+            for k in 0..WIDTH {
+                let enter = (first[k] - ahead) * inverse;
+                let exit = (last[k] - behind) * inverse;
+                near[k] = if enter > near[k] { enter } else { near[k] };
+                far[k] = if exit < far[k] { exit } else { far[k] };
+            }
+        }
+        for k in 0..WIDTH {
+            let is_met = near[k] * (1.0 - SLACK) <= far[k] * (1.0 + SLACK);
+            near[k] = if is_met { near[k] * (1.0 - SLACK) } else { f32::INFINITY };
+        }
+        near
+    }
+}
+
+/// A point whose coordinates f32 may not hold.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FarBoxPoint([Between; 3]);
+
+impl FarBoxPoint {
+    #[inline(always)]
+    pub(crate) fn new(point: [f64; 3]) -> Self {
+        Self(point.map(Between::new))
+    }
+}
+
+impl Probe for FarBoxPoint {
+    #[inline(always)]
+    fn distances(&self, node: &Node) -> [f32; WIDTH] {
+        let mut squared = [0.0; WIDTH];
+        for axis in 0..3 {
+            let Between { low, high } = self.0[axis];
+            for k in 0..WIDTH {
+                let below = node.min[axis][k] - high;
+                let above = low - node.max[axis][k];
+                let off = if below > above { below } else { above };
+                let off = if off > 0.0 { off } else { 0.0 };
+                squared[k] += off * off;
+            }
+        }
+        squared.map(|squared| squared.sqrt() * (1.0 - SLACK))
+    }
+}
+
 impl Tree {
     /// Visits the bodies whose boxes are within the visitor's limit, nearer boxes mostly first.
     #[inline(always)]

@@ -380,9 +380,15 @@ impl<'a> Placement<'a> {
     /// The placement of a checked body of this hull.
     #[inline]
     pub(crate) fn new(hull: &'a Hull, body: &Body) -> Self {
+        Self::at(hull, body, DVec3::from(body.position.map(f64::from)))
+    }
+
+    /// The same at another position.
+    #[inline]
+    pub(crate) fn at(hull: &'a Hull, body: &Body, position: DVec3) -> Self {
         Self {
             hull,
-            position: DVec3::from(body.position.map(f64::from)),
+            position,
             rotation: rotation(body.rotation),
             scale: DVec3::from(body.scale.map(f64::from)),
             padding: f64::from(body.padding),
@@ -419,6 +425,7 @@ impl ExactPlaced {
 
 impl ExactRelative {
     /// Places both hulls, about the means of their vertices and with world axes.
+    #[cfg(test)]
     pub(crate) fn new(hulls: &[Hull], body_a: &Body, body_b: &Body) -> Self {
         let place = |body: &Body| Placement::new(&hulls[body.hull as usize], body);
         Self::of(&[place(body_a), place(body_b)])

@@ -113,10 +113,13 @@ impl<R: Row> Measures<R> {
                 Precision::Fast => {
                     self.refined_count +=
                         measure(&scene.supports, input, pairs, beyond, R::WITH_DEPTH, outcomes);
+                    if input.is_far() {
+                        rebase(scene, input, pairs, outcomes);
+                    }
                 }
                 Precision::Exact => {
                     for (&pair, outcome) in pairs.iter().zip(&mut *outcomes) {
-                        *outcome = Outcome::Measured(exact::measure(&scene.hulls, &input.bodies, pair));
+                        *outcome = Outcome::Measured(exact::measure(&scene.hulls, input.stored(), pair));
                     }
                     self.settled_count += pairs.len() as u64;
                 }
@@ -124,7 +127,7 @@ impl<R: Row> Measures<R> {
             for (&pair, outcome) in pairs.iter().zip(outcomes) {
                 match outcome {
                     Outcome::Measured(measured) if given || measured.is_within(request.margin) => {
-                        self.rows.push(R::of(scene, &input.bodies, pair, measured, request.margin));
+                        self.rows.push(R::of_stored(scene, input.stored(), pair, measured, request.margin));
                     }
                     Outcome::Measured(_) | Outcome::Beyond => (),
                     Outcome::Open => {
@@ -133,6 +136,16 @@ impl<R: Row> Measures<R> {
                     }
                 }
             }
+        }
+    }
+}
+
+/// Makes points relative to the base of their pair that are relative to the query's origin.
+fn rebase(scene: &Scene, input: &QueryInput, pairs: &[[u32; 2]], outcomes: &mut [Outcome]) {
+    for (&pair, outcome) in pairs.iter().zip(outcomes) {
+        if let (Outcome::Measured(measured), Some(base)) = (outcome, input.stored().base(&scene.hulls, pair))
+        {
+            measured.on_a -= base - input.origin;
         }
     }
 }

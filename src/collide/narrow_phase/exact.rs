@@ -11,7 +11,7 @@ use crate::collide::gjk::verdict::{Difference, Limits, Outcome, Simplex, gjk, si
 use crate::collide::hull::{Dimension, Hull};
 use crate::collide::narrow_phase::measured::Measured;
 use crate::collide::narrow_phase::status::{Status, status_of_gap};
-use crate::collide::scene::body::Body;
+use crate::collide::scene::stored::Stored;
 
 /// Most corners and faces of the polytope for verdicts.
 const POINTS: usize = 192;
@@ -38,17 +38,27 @@ impl Settled {
 ///
 /// The status is that of [`measure`]. A search that ends earlier gives the same one, because it only decides what is clear of the
 /// thresholds by [`MEASURE_ERROR`].
-pub(crate) fn settle(hulls: &[Hull], bodies: &[Body], pair: [u32; 2]) -> Settled {
-    let settled = settle_placed(&in_order(hulls, bodies, pair));
+pub(crate) fn settle(hulls: &[Hull], stored: Stored<'_>, pair: [u32; 2]) -> Settled {
+    let settled = settle_placed(&in_order(hulls, stored, pair));
     let axis = if pair[0] > pair[1] { settled.axis.map(|axis| axis.map(|x| -x)) } else { settled.axis };
     Settled { axis, ..settled }
 }
 
 /// The placements of a pair, the lower body id first: the bits of an f64 gap may depend on the order.
-pub(crate) fn in_order<'a>(hulls: &'a [Hull], bodies: &[Body], pair: [u32; 2]) -> [Placement<'a>; 2] {
-    [pair[0].min(pair[1]), pair[0].max(pair[1])].map(|id| {
-        let body = &bodies[id as usize];
-        Placement::new(&hulls[body.hull as usize], body)
+pub(crate) fn in_order<'a>(hulls: &'a [Hull], stored: Stored<'_>, pair: [u32; 2]) -> [Placement<'a>; 2] {
+    placements(hulls, stored, [pair[0].min(pair[1]), pair[0].max(pair[1])])
+}
+
+/// The placements of a pair, relative to its [`base`](Stored::base).
+pub(crate) fn placements<'a>(hulls: &'a [Hull], stored: Stored<'_>, pair: [u32; 2]) -> [Placement<'a>; 2] {
+    let base = stored.base(hulls, pair);
+    pair.map(|id| {
+        let body = &stored.bodies[id as usize];
+        let hull = &hulls[body.hull as usize];
+        match base {
+            None => Placement::new(hull, body),
+            Some(base) => Placement::at(hull, body, stored.positions[id as usize] - base),
+        }
     })
 }
 
@@ -84,9 +94,10 @@ const GOOD: f64 = 2e-10;
 /// Bound of the error of a measured gap against the sum of the bounding radii and the distance of the centres: the documented one.
 pub(crate) const MEASURE_ERROR: f64 = 1e-9;
 
-/// Measures a pair of body ids in f64: the gap that decides its status. Both bodies must have been checked, and not both be half-spaces.
-pub(crate) fn measure(hulls: &[Hull], bodies: &[Body], pair: [u32; 2]) -> Measured {
-    let measured = measure_placed(&in_order(hulls, bodies, pair));
+/// Measures a pair of body ids in f64: the gap that decides its status. Both bodies must have been checked, and not both be half-spaces. The
+/// point is relative to the pair's [`base`](Stored::base).
+pub(crate) fn measure(hulls: &[Hull], stored: Stored<'_>, pair: [u32; 2]) -> Measured {
+    let measured = measure_placed(&in_order(hulls, stored, pair));
     if pair[0] > pair[1] { measured.swapped() } else { measured }
 }
 
@@ -294,7 +305,7 @@ mod tests {
             for pair in test.bodies.chunks_exact(2) {
                 let exact = ExactRelative::new(&test.hulls, &pair[0], &pair[1]);
                 let found = search(&exact, exact.offset, &exact_limits(&exact), |_, _| ());
-                let measured = measure(&test.hulls, pair, [0, 1]);
+                let measured = measure(&test.hulls, pair.into(), [0, 1]);
                 let gap = measured.gap / exact.unit;
                 let limit = TOUCHING_SHARE * tolerance(exact.smaller, exact.sum, gap);
                 let is_close =
@@ -315,8 +326,8 @@ mod tests {
     fn a_pair_has_the_same_measurement_in_both_orders() {
         for test in all_kinds(300, 30.0) {
             for pair in test.pairs() {
-                let forward = measure(&test.hulls, &test.bodies, pair);
-                let back = measure(&test.hulls, &test.bodies, [pair[1], pair[0]]);
+                let forward = measure(&test.hulls, (&test.bodies[..]).into(), pair);
+                let back = measure(&test.hulls, (&test.bodies[..]).into(), [pair[1], pair[0]]);
                 assert_eq!((forward.gap, forward.status), (back.gap, back.status), "{}", test.name);
                 assert_eq!(forward.normal, -back.normal, "{}", test.name);
             }

@@ -22,8 +22,8 @@ use crate::collide::narrow_phase::measure::Row;
 use crate::collide::narrow_phase::measured::Measured;
 use crate::collide::narrow_phase::rows::{Degeneracy, Gradient};
 use crate::collide::narrow_phase::status::Status;
-use crate::collide::scene::body::Body;
 use crate::collide::scene::query_input::Scene;
+use crate::collide::scene::stored::Stored;
 
 /// Two edges whose directions have at least this sine cross in one point.
 const CROSSING: f64 = 0.01;
@@ -61,14 +61,16 @@ impl Row for Gradient {
     }
 
     /// The measurement is taken again in f64: the direction of a small gap in f32 may be off by more than a gradient can bear.
-    fn of(scene: &Scene, bodies: &[Body], pair: [u32; 2], _: &Measured, _: f64) -> Self {
-        let [a, b] = exact::in_order(&scene.hulls, bodies, pair);
+    fn of(scene: &Scene, stored: Stored<'_>, pair: [u32; 2], _: &Measured, _: f64) -> Self {
+        let [a, b] = exact::in_order(&scene.hulls, stored, pair);
         if pair[0] > pair[1] {
             gradient([pair[1], pair[0]], &[a, b]).swapped()
         } else {
             gradient(pair, &[a, b])
         }
     }
+
+    fn shift(&mut self, _: DVec3) {}
 }
 
 impl Gradient {
@@ -177,6 +179,7 @@ mod tests {
     use super::*;
     use crate::collide::hull::Hull;
     use crate::collide::narrow_phase::test_pairs::all_kinds;
+    use crate::collide::scene::body::Body;
     use crate::collide::scene::placed::turn;
 
     /// Share of the sum of the bounding radii by which a difference moves a body, or radians by which it turns it: less than τ, so that no

@@ -15,10 +15,11 @@ use crate::collide::gjk::pose::{ExactPlaced, Placement};
 use crate::collide::gjk::tolerance::tolerance;
 use crate::collide::hull::Dimension;
 use crate::collide::hull::faces::FaceTable;
+use crate::collide::narrow_phase::exact::placements;
 use crate::collide::narrow_phase::measured::Measured;
 use crate::collide::narrow_phase::rows::{FeatureId, Manifold, ManifoldPoint};
-use crate::collide::scene::body::Body;
 use crate::collide::scene::query_input::Scene;
+use crate::collide::scene::stored::Stored;
 
 /// A face or an edge counts as level up to an angle of this sine: one degree.
 pub(crate) const LEVEL: f64 = 0.017_452_4;
@@ -70,15 +71,13 @@ struct ProjectedPoint {
 /// The manifold of a measured pair.
 pub(crate) fn manifold(
     scene: &Scene,
-    bodies: &[Body],
+    stored: Stored<'_>,
     [a, b]: [u32; 2],
     measured: &Measured,
     margin: f64,
 ) -> Manifold {
-    let pair = [&bodies[a as usize], &bodies[b as usize]];
-    let placements = pair.map(|body| Placement::new(&scene.hulls[body.hull as usize], body));
-    let tables = pair.map(|body| scene.faces.of(&scene.hulls, body.hull));
-    manifold_of(placements, tables, [a, b], measured, margin)
+    let tables = [a, b].map(|body| scene.faces.of(&scene.hulls, stored.bodies[body as usize].hull));
+    manifold_of(placements(&scene.hulls, stored, [a, b]), tables, [a, b], measured, margin)
 }
 
 /// The manifold of a measured pair, from the placements and face tables of its hulls.

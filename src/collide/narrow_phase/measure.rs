@@ -19,9 +19,9 @@ use crate::collide::narrow_phase::manifold;
 use crate::collide::narrow_phase::measured::{Measured, Outcome};
 use crate::collide::narrow_phase::rows::{Contact, Distance, Intersection, Manifold};
 use crate::collide::narrow_phase::status::{Status, status_of_gap};
-use crate::collide::scene::body::Body;
 use crate::collide::scene::placed::Placed;
 use crate::collide::scene::query_input::{QueryInput, Scene};
+use crate::collide::scene::stored::Stored;
 
 /// What to measure of each pair.
 #[derive(Debug, Clone, Copy)]
@@ -307,7 +307,8 @@ pub(crate) fn above_half_space(supports: &Supports, a: &Placed, b: &Placed, beyo
     let error = PLANE_ERROR * radius
         + UP_ERROR * apart.length()
         + RADIUS_ERROR * below.rounding()
-        + f64::from(above.excess);
+        + f64::from(above.excess)
+        + f64::from(below.excess);
     let touching = TOUCHING_SHARE * tolerance;
     let margin = f64::from(beyond);
     if gap > margin.max(touching) + error {
@@ -429,8 +430,31 @@ pub(crate) trait Row: Copy + Send + Sync {
     fn status(&self) -> Status;
     /// The signed gap, if the row has it.
     fn gap(&self) -> Option<f64>;
-    /// The row of a measured pair.
-    fn of(scene: &Scene, bodies: &[Body], pair: [u32; 2], measured: &Measured, margin: f64) -> Self;
+    /// The row of a measured pair. Points are relative to the pair's [`base`](Stored::base).
+    fn of(scene: &Scene, stored: Stored<'_>, pair: [u32; 2], measured: &Measured, margin: f64) -> Self;
+    /// Moves the points of the row.
+    fn shift(&mut self, by: DVec3);
+
+    /// The row of a measured pair, whose point is relative to the pair's base, with points in the world.
+    #[inline(always)]
+    fn of_stored(
+        scene: &Scene,
+        stored: Stored<'_>,
+        pair: [u32; 2],
+        measured: &Measured,
+        margin: f64,
+    ) -> Self {
+        let mut row = Self::of(scene, stored, pair, measured, margin);
+        if let Some(base) = stored.base(&scene.hulls, pair) {
+            row.shift(base);
+        }
+        row
+    }
+}
+
+/// Moves a point.
+pub(crate) fn shift(point: &mut [f64; 3], by: DVec3) {
+    *point = (DVec3::from(*point) + by).to_array();
 }
 
 impl Row for Intersection {
@@ -452,9 +476,11 @@ impl Row for Intersection {
         None
     }
 
-    fn of(_: &Scene, _: &[Body], pair: [u32; 2], measured: &Measured, _: f64) -> Self {
+    fn of(_: &Scene, _: Stored<'_>, pair: [u32; 2], measured: &Measured, _: f64) -> Self {
         Self::new(pair, measured)
     }
+
+    fn shift(&mut self, _: DVec3) {}
 }
 
 impl Intersection {
@@ -486,8 +512,12 @@ impl Row for Distance {
     }
 
     #[inline(always)]
-    fn of(_: &Scene, _: &[Body], pair: [u32; 2], measured: &Measured, _: f64) -> Self {
+    fn of(_: &Scene, _: Stored<'_>, pair: [u32; 2], measured: &Measured, _: f64) -> Self {
         Self::new(pair, measured)
+    }
+
+    fn shift(&mut self, by: DVec3) {
+        self.points.iter_mut().flatten().for_each(|point| shift(point, by));
     }
 }
 
@@ -531,8 +561,12 @@ impl Row for Contact {
     }
 
     #[inline(always)]
-    fn of(_: &Scene, _: &[Body], pair: [u32; 2], measured: &Measured, _: f64) -> Self {
+    fn of(_: &Scene, _: Stored<'_>, pair: [u32; 2], measured: &Measured, _: f64) -> Self {
         Self::new(pair, measured)
+    }
+
+    fn shift(&mut self, by: DVec3) {
+        self.points.iter_mut().for_each(|point| shift(point, by));
     }
 }
 
@@ -578,7 +612,14 @@ impl Row for Manifold {
         Some(self.separation)
     }
 
-    fn of(scene: &Scene, bodies: &[Body], pair: [u32; 2], measured: &Measured, margin: f64) -> Self {
-        manifold::manifold(scene, bodies, pair, measured, margin)
+    fn of(scene: &Scene, stored: Stored<'_>, pair: [u32; 2], measured: &Measured, margin: f64) -> Self {
+        manifold::manifold(scene, stored, pair, measured, margin)
+    }
+
+    fn shift(&mut self, by: DVec3) {
+        for point in &mut self.points[..self.point_count as usize] {
+            shift(&mut point.on_a, by);
+            shift(&mut point.on_b, by);
+        }
     }
 }

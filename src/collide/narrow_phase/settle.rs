@@ -106,7 +106,7 @@ pub(crate) fn finish(
     let settle_begin = Instant::now();
     let settled = map(&rows.open, |&index| {
         let row = rows.rows[index];
-        exact::settle(&scene.hulls, &input.bodies, [row.a, row.b])
+        exact::settle(&scene.hulls, input.stored(), [row.a, row.b])
     });
     for (&index, settled) in rows.open.iter().zip(&settled) {
         rows.rows[index].status = settled.status;
@@ -142,9 +142,9 @@ pub(crate) fn finish_measures<R: Row>(
     let given = input.keeps_all();
     let settled = map(&found.open, |&index| {
         let pair = found.rows[index].pair();
-        let measured = exact::measure(&scene.hulls, &input.bodies, pair);
+        let measured = exact::measure(&scene.hulls, input.stored(), pair);
         (given || measured.is_within(request.margin))
-            .then(|| R::of(scene, &input.bodies, pair, &measured, request.margin))
+            .then(|| R::of_stored(scene, input.stored(), pair, &measured, request.margin))
     });
     let mut left_out = false;
     for (&index, settled) in found.open.iter().zip(&settled) {

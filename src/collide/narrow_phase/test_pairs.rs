@@ -63,7 +63,7 @@ fn near(name: &'static str, count: usize, stretch: f32, seed: u64) -> TestPairs 
         let mut offset = DVec3::from([0; 3].map(|_| size * f64::from(random.signed())));
         for _ in 0..4 {
             pair[1].position = offset.as_vec3().to_array();
-            let measured = exact::measure(&hulls, &pair, [0, 1]);
+            let measured = exact::measure(&hulls, (&pair[..]).into(), [0, 1]);
             offset += measured.normal * (wanted - measured.gap);
         }
         pair[1].position = offset.as_vec3().to_array();

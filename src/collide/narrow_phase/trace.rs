@@ -3,10 +3,10 @@
 use glam::DVec3;
 
 use crate::collide::gjk::pose::ExactRelative;
-use crate::collide::narrow_phase::exact::{exact_limits, search, settle};
+use crate::collide::narrow_phase::exact::{exact_limits, placements, search, settle};
 use crate::collide::narrow_phase::status::Status;
-use crate::collide::scene::body::Body;
 use crate::collide::scene::query_input::Scene;
+use crate::collide::scene::stored::Stored;
 
 /// The steps of GJK for one pair, in f64.
 ///
@@ -34,8 +34,8 @@ pub struct TraceStep {
 }
 
 /// Traces a pair of body ids. Both bodies must have been checked.
-pub(crate) fn trace(scene: &Scene, bodies: &[Body], [a, b]: [u32; 2]) -> Trace {
-    let pair = ExactRelative::new(&scene.hulls, &bodies[a as usize], &bodies[b as usize]);
+pub(crate) fn trace(scene: &Scene, stored: Stored<'_>, [a, b]: [u32; 2]) -> Trace {
+    let pair = ExactRelative::of(&placements(&scene.hulls, stored, [a, b]));
     let mut steps = Vec::new();
     let world = |point: DVec3| (point * pair.unit).to_array();
     search(&pair, pair.offset, &exact_limits(&pair), |simplex, closest| {
@@ -44,6 +44,6 @@ pub(crate) fn trace(scene: &Scene, bodies: &[Body], [a, b]: [u32; 2]) -> Trace {
             closest: world(closest),
         });
     });
-    let settled = settle(&scene.hulls, bodies, [a, b]);
+    let settled = settle(&scene.hulls, stored, [a, b]);
     Trace { steps, status: settled.status, axis: settled.axis }
 }

@@ -1,10 +1,13 @@
 //! The arena: hulls laid out for an engine once, and the queries over bodies that use them.
 
+use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+
+use glam::DVec3;
 
 use crate::collide::broad_phase::search_pool::SearchPool;
-use crate::collide::hull::Hull;
+use crate::collide::hull::{Dimension, Hull};
 use crate::collide::narrow_phase::measure::Row;
 use crate::collide::narrow_phase::rows::{
     Batch, Contact, Distance, Gradient, Intersection, Manifold, Precision,
@@ -23,16 +26,19 @@ use crate::collide::query::order::{PairRow, named, named_pairs};
 use crate::collide::query::warm;
 use crate::collide::scene::body::Body;
 use crate::collide::scene::columns::BodyColumns;
+use crate::collide::scene::far::origin_of;
 use crate::collide::scene::layout::Layout;
 use crate::collide::scene::motion::Motion;
-use crate::collide::scene::pairs::Pairs;
+use crate::collide::scene::pairs::{Pairs, check as check_pairs};
 use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::collide::scene::statics::Statics;
+use crate::collide::scene::stored::Stored;
 use crate::collide::sweep::query;
 use crate::collide::sweep::rows::Sweep;
 use crate::collide::warm::cache::WarmStart;
 use crate::engine::Engine;
 use crate::error::{Error, Location, Result};
+use crate::lock::lock;
 use crate::observe::span;
 use crate::pending::Pending;
 
@@ -61,6 +67,8 @@ pub struct Arena {
     pub(crate) statics: Option<Arc<Statics>>,
     /// The memory of the CPU's broad phase.
     searches: Arc<SearchPool>,
+    /// Statics laid out for queries with positions in f64, the last used first.
+    far_statics: Arc<Mutex<Vec<(DVec3, PlacedStatics)>>>,
     /// The cache of warm-started queries, shared by clones of this handle.
     warm: Option<Arc<WarmStart>>,
     /// Whether the CPU engine leaves out rows of given pairs that the broad phase would not list.
@@ -69,6 +77,9 @@ pub struct Arena {
 
 /// The statics for the CPU, and the hulls and statics on the device.
 type PlacedStatics = (Option<Arc<Statics>>, Option<Arc<GpuArena>>);
+
+/// Most origins that the statics are kept laid out about.
+const FAR_STATICS: usize = 4;
 
 impl Arena {
     /// Lays out the hulls and the statics and, on a GPU engine, uploads them.
@@ -102,6 +113,7 @@ impl Arena {
             options: Arc::default(),
             statics: None,
             searches: Arc::default(),
+            far_statics: Arc::default(),
             warm: None,
             is_listing: false,
         })
@@ -114,21 +126,61 @@ impl Arena {
     /// # Errors
     /// As [`Arena::new`].
     pub fn with_options(&self, options: Options) -> Result<Self> {
-        let has_same_statics = options.statics == self.options.statics;
+        let has_same_statics = options.statics == self.options.statics
+            && options.static_positions == self.options.static_positions;
         let (statics, gpu) = if has_same_statics {
             (self.statics.clone(), self.gpu.clone())
         } else {
-            self.place_statics(&options.statics)?
+            self.place_statics(&options)?
         };
         let warm = options.warm_start.then(|| self.warm.clone().unwrap_or_default());
-        Ok(Self { statics, gpu, warm, options: Arc::new(options), ..self.clone() })
+        let far_statics = if has_same_statics { Arc::clone(&self.far_statics) } else { Arc::default() };
+        Ok(Self { statics, gpu, far_statics, warm, options: Arc::new(options), ..self.clone() })
     }
 
-    /// Lays out statics for the CPU and the device.
-    fn place_statics(&self, bodies: &[Body]) -> Result<PlacedStatics> {
-        let (statics, packed) = Statics::new(&self.scene.supports, bodies)?;
+    /// Lays out the statics of some options for the CPU and the device.
+    fn place_statics(&self, options: &Options) -> Result<PlacedStatics> {
+        let columns = static_columns(options)?;
+        if !columns.positions.is_empty() {
+            return self.place_statics_about(&columns, origin_of(&columns, &self.scene.supports));
+        }
+        let (statics, packed) = Statics::new(&self.scene.supports, columns.bodies)?;
         let gpu = self.gpu.as_ref().map(|gpu| gpu.with_statics(&packed)).transpose()?;
-        Ok(((!bodies.is_empty()).then(|| Arc::new(statics)), gpu.map(Arc::new)))
+        Ok(((!columns.bodies.is_empty()).then(|| Arc::new(statics)), gpu.map(Arc::new)))
+    }
+
+    /// The same about the origin of a query with positions in f64.
+    fn place_statics_about(&self, columns: &BodyColumns<'_>, origin: DVec3) -> Result<PlacedStatics> {
+        let (statics, packed) = Statics::about(&self.scene.supports, columns, origin)?;
+        let gpu = self.gpu.as_ref().map(|gpu| gpu.with_statics(&packed)).transpose()?;
+        Ok((Some(Arc::new(statics)), gpu.map(Arc::new)))
+    }
+
+    /// The arena for a query over these bodies: itself where all positions are f32, else with the statics about the query's origin and without
+    /// a warm start.
+    pub(super) fn about(&self, columns: &BodyColumns<'_>) -> Result<Cow<'_, Self>> {
+        if columns.positions.is_empty() && self.options.static_positions.is_empty() {
+            return Ok(Cow::Borrowed(self));
+        }
+        columns.check()?;
+        let (statics, gpu) = if self.statics.is_some() {
+            self.statics_about(origin_of(columns, &self.scene.supports))?
+        } else {
+            (None, self.gpu.clone())
+        };
+        Ok(Cow::Owned(Self { statics, gpu, warm: None, ..self.clone() }))
+    }
+
+    /// The statics laid out about an origin: those of an earlier query where it had the same.
+    fn statics_about(&self, origin: DVec3) -> Result<PlacedStatics> {
+        let mut kept = lock(&self.far_statics);
+        let placed = match kept.iter().position(|(other, _)| *other == origin) {
+            Some(at) => kept.remove(at).1,
+            None => self.place_statics_about(&static_columns(&self.options)?, origin)?,
+        };
+        kept.insert(0, (origin, placed.clone()));
+        kept.truncate(FAR_STATICS);
+        Ok(placed)
     }
 
     /// The same arena, whose given pairs need no rows where the broad phase would not list them: the CPU engine leaves those out, and need not
@@ -196,7 +248,7 @@ impl Arena {
     /// Replaces the hulls of the handle: all are laid out and uploaded.
     fn replace_hulls(&mut self, scene: Scene) -> Result<()> {
         let mut next = Self::of_scene(&self.engine, scene)?;
-        (next.statics, next.gpu) = next.place_statics(&self.options.statics)?;
+        (next.statics, next.gpu) = next.place_statics(&self.options)?;
         next.warm = self.warm.as_ref().map(|_| Arc::default());
         next.options = Arc::clone(&self.options);
         *self = next;
@@ -236,8 +288,16 @@ impl Arena {
     ) -> Result<Pending<Batch<Intersection>>> {
         let columns = bodies.into();
         span!("hullfield.collide.intersections", bodies = columns.bodies.len());
+        self.about(&columns)?.intersections_about(columns, pairs)
+    }
+
+    fn intersections_about(
+        &self,
+        columns: BodyColumns<'_>,
+        pairs: Pairs<'_>,
+    ) -> Result<Pending<Batch<Intersection>>> {
         if self.options.precision == Precision::Exact {
-            return self.measures(columns, pairs, 0.0);
+            return self.measures_about(columns, pairs, 0.0);
         }
         let gpu = self.gpu.as_ref().filter(|gpu| gpu.can_run(false));
         let on_cpu = gpu.is_none();
@@ -365,6 +425,15 @@ impl Arena {
         margin: f32,
     ) -> Result<Pending<Batch<R>>> {
         check_margin(margin)?;
+        self.about(&columns)?.measures_about(columns, pairs, margin)
+    }
+
+    fn measures_about<R: Row + 'static>(
+        &self,
+        columns: BodyColumns<'_>,
+        pairs: Pairs<'_>,
+        margin: f32,
+    ) -> Result<Pending<Batch<R>>> {
         let request = MeasureRequest { margin: f64::from(margin), precision: self.options.precision };
         let pairs =
             if pairs == Pairs::BroadPhase && margin == f32::INFINITY { Pairs::Exhaustive } else { pairs };
@@ -441,8 +510,18 @@ impl Arena {
     ) -> Result<Pending<Batch<Sweep>>> {
         let columns = bodies.into();
         span!("hullfield.collide.sweeps", bodies = columns.bodies.len());
+        query::check(columns.bodies.len(), motions, options.duration)?;
+        self.about(&columns)?.sweeps_about(columns, motions, pairs, options)
+    }
+
+    fn sweeps_about(
+        &self,
+        columns: BodyColumns<'_>,
+        motions: &[Motion],
+        pairs: Pairs<'_>,
+        options: &SweepOptions,
+    ) -> Result<Pending<Batch<Sweep>>> {
         let &SweepOptions { duration, witness } = options;
-        query::check(columns.bodies.len(), motions, duration)?;
         let gpu =
             self.gpu.as_ref().filter(|gpu| self.options.precision == Precision::Fast && gpu.can_run(true));
         let on_cpu = gpu.is_none();
@@ -474,6 +553,10 @@ impl Arena {
     pub fn candidates<'a>(&self, bodies: impl Into<BodyColumns<'a>>) -> Result<Pending<Vec<[u32; 2]>>> {
         let columns = bodies.into();
         span!("hullfield.collide.candidates", bodies = columns.bodies.len());
+        self.about(&columns)?.candidates_about(columns)
+    }
+
+    fn candidates_about(&self, columns: BodyColumns<'_>) -> Result<Pending<Vec<[u32; 2]>>> {
         let layout = Layout { packed: true, placed: false };
         let mut input = self.input(columns, Pairs::BroadPhase, layout)?;
         let order = std::mem::take(&mut input.order);
@@ -508,10 +591,46 @@ impl Arena {
     /// # Errors
     /// As [`intersections`](Self::intersections), where `a` is body 0 and `b` body 1.
     pub fn trace(&self, a: &Body, b: &Body) -> Result<Trace> {
-        a.pack(0, &self.scene.supports)?;
-        b.pack(1, &self.scene.supports)?;
-        Ok(trace(&self.scene, &[*a, *b], [0, 1]))
+        self.trace_pair(&[*a, *b], [0, 1])
     }
+
+    /// The simplices of GJK for one pair of some bodies, in f64.
+    ///
+    /// # Errors
+    /// As [`intersections`](Self::intersections) over this pair; only its two bodies are checked.
+    pub fn trace_pair<'a>(&self, bodies: impl Into<BodyColumns<'a>>, pair: [u32; 2]) -> Result<Trace> {
+        let columns = bodies.into();
+        columns.check()?;
+        let half_space = |body: u32| {
+            let hull = columns.bodies[body as usize].hull as usize;
+            self.scene.hulls.get(hull).is_some_and(|hull| hull.dimension() == Dimension::HalfSpace)
+        };
+        check_pairs(&[pair], columns.bodies.len(), true, half_space)?;
+        let mut bodies = columns.bodies.to_vec();
+        for row in pair.map(|row| row as usize) {
+            if !columns.positions.is_empty() {
+                bodies[row].position = [0.0; 3];
+            }
+            bodies[row].radius(row, &self.scene.supports)?;
+        }
+        let positions: Vec<DVec3> = columns.positions.iter().copied().map(DVec3::from).collect();
+        Ok(trace(&self.scene, Stored { bodies: &bodies, positions: &positions }, pair))
+    }
+}
+
+/// The statics of some options, with their positions.
+fn static_columns(options: &Options) -> Result<BodyColumns<'_>> {
+    let Options { statics, static_positions, .. } = options;
+    if !static_positions.is_empty() && static_positions.len() != statics.len() {
+        return Err(Error::Count {
+            at: Location::Argument,
+            what: "static_positions",
+            given: static_positions.len() as u64,
+            allowed: format!("there must be none or one for each of the {} statics", statics.len()),
+        });
+    }
+    let columns = BodyColumns { positions: static_positions, ..BodyColumns::new(statics) };
+    columns.check().map(|()| columns)
 }
 
 /// A margin is zero or more; infinity asks for every pair.

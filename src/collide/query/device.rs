@@ -7,15 +7,20 @@ use crate::collide::query::encoded::{Capacity, DeviceBodies, DeviceMotions, Devi
 use crate::collide::query::gpu::device::{EncodedMotions, EncodedQuery};
 use crate::collide::query::options::{ContactOptions, DistanceOptions, ManifoldOptions, SweepOptions};
 use crate::collide::scene::body::Body;
+use crate::collide::scene::columns::BodyColumns;
+use crate::collide::scene::far::{lay_out_about, origin_of};
 use crate::collide::scene::motion::Motion;
 use crate::collide::scene::packed_body::PackedBody;
 use crate::collide::scene::packed_motion::PackedMotion;
 use crate::collide::scene::pairs::check;
+use crate::collide::scene::ray_columns::check_f64;
 use crate::collide::sweep::kernels::ENCODED_SWEEPS;
 use crate::collide::sweep::query::{check_duration, check_motions};
 #[cfg(doc)]
 use crate::engine::Engine;
 use crate::error::{Error, Location, Result};
+
+use glam::DVec3;
 
 impl Arena {
     /// Checks bodies and lays them out as kernels read them, for [`DeviceBodies::Buffer`].
@@ -24,6 +29,33 @@ impl Arena {
     /// As [`intersections`](Self::intersections).
     pub fn pack(&self, bodies: &[Body]) -> Result<Vec<PackedBody>> {
         bodies.iter().enumerate().map(|(row, body)| body.pack(row, &self.scene.supports)).collect()
+    }
+
+    /// As [`pack`](Self::pack), with positions in f64 and relative to an origin.
+    ///
+    /// f32 holds positions near the origin best: far from the world's origin choose one amid the bodies. What a query leaves on the device
+    /// does not depend on the origin, but all bodies of a buffer must share it. A static's origin is the world's, or that of a
+    /// query whose bodies come from the host: an encoded query with a buffer of bodies meets no statics.
+    ///
+    /// # Errors
+    /// As [`intersections`](Self::intersections); [`Error::Value`] where a coordinate of the origin is not finite or above 1e18.
+    pub fn pack_about<'a>(
+        &self,
+        bodies: impl Into<BodyColumns<'a>>,
+        origin: [f64; 3],
+    ) -> Result<Vec<PackedBody>> {
+        let columns = bodies.into();
+        check_f64(Location::Argument, "origin", &origin)?;
+        columns.check()?;
+        self.pack_columns(&columns, DVec3::from(origin))
+    }
+
+    fn pack_columns(&self, columns: &BodyColumns<'_>, origin: DVec3) -> Result<Vec<PackedBody>> {
+        let bodies = columns.unplaced();
+        let positions: Vec<DVec3> = (0..bodies.len()).map(|row| columns.position(row)).collect();
+        let mut packed: Vec<PackedBody> = vec![bytemuck::Zeroable::zeroed(); bodies.len()];
+        lay_out_about(&self.scene.supports, &bodies, &positions, origin, &mut packed, &mut [])?;
+        Ok(packed)
     }
 
     /// [`intersections`](Self::intersections) as a part of the caller's own frame: its kernels go into `encoder`, and the
@@ -203,7 +235,7 @@ impl Arena {
             DeviceMotions::Buffer { count, .. } => (&[], count as usize),
         };
         let body_count = match bodies {
-            DeviceBodies::Host(bodies) => bodies.len(),
+            DeviceBodies::Host(bodies) | DeviceBodies::HostF64 { bodies, .. } => bodies.len(),
             DeviceBodies::Buffer { count, .. } => count as usize,
         };
         check_motions(body_count, count, host, duration)?;
@@ -222,6 +254,30 @@ impl Arena {
         capacity: Capacity,
         kind: Kind<'_>,
     ) -> Result<DeviceRows> {
+        let columns = match bodies {
+            DeviceBodies::Host(bodies) => BodyColumns::new(bodies),
+            DeviceBodies::HostF64 { bodies, positions } => {
+                BodyColumns { positions, ..BodyColumns::new(bodies) }
+            }
+            // Their positions are the caller's, and so is the origin.
+            DeviceBodies::Buffer { .. } => {
+                let none = BodyColumns::default();
+                return self.encode_about(encoder, bodies, &none, pairs, capacity, kind);
+            }
+        };
+        let bodies = DeviceBodies::Host(columns.bodies);
+        self.about(&columns)?.encode_about(encoder, bodies, &columns, pairs, capacity, kind)
+    }
+
+    fn encode_about(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        bodies: DeviceBodies<'_>,
+        columns: &BodyColumns<'_>,
+        pairs: DevicePairs<'_>,
+        capacity: Capacity,
+        kind: Kind<'_>,
+    ) -> Result<DeviceRows> {
         let Some(gpu) = &self.gpu else {
             return Err(Error::NoGpu {
                 message: "the CPU engine can't encode into a command encoder".to_owned(),
@@ -234,11 +290,18 @@ impl Arena {
             return Err(Error::invalid(Location::Argument, message));
         }
         // Input from the host is checked as for any other query.
-        let (host, count): (&[Body], usize) = match bodies {
-            DeviceBodies::Host(bodies) => (bodies, bodies.len()),
-            DeviceBodies::Buffer { count, .. } => (&[], count as usize),
+        let host = columns.bodies;
+        let count = match bodies {
+            DeviceBodies::Buffer { count, .. } => count as usize,
+            _ => host.len(),
         };
-        let packed = self.pack(host)?;
+        let origin = self.statics.as_ref().and_then(|statics| statics.origin);
+        let packed = if columns.positions.is_empty() && origin.is_none() {
+            self.pack(host)?
+        } else {
+            let origin = origin.unwrap_or_else(|| origin_of(columns, &self.scene.supports));
+            self.pack_columns(columns, origin)?
+        };
         if let DevicePairs::Given(pairs) = pairs {
             let half_space = |body: u32| {
                 let of_static = || self.statics().get((body as usize).checked_sub(count)?);

@@ -23,8 +23,17 @@ pub const DEVICE_WGSL: &str = concat!(
 pub enum DeviceBodies<'a> {
     /// Bodies in host memory: they are checked, packed and uploaded.
     Host(&'a [Body]),
+    /// The same with positions in f64: see [`BodyColumns::positions`](crate::collide::BodyColumns::positions). The points of rows are relative to
+    /// the bodies, so they lose no digits far from the world's origin.
+    HostF64 {
+        /// The bodies.
+        bodies: &'a [Body],
+        /// World position of each body's hull's origin, in world units, in place of [`Body::position`].
+        positions: &'a [[f64; 3]],
+    },
     /// [`PackedBody`](crate::collide::PackedBody)s in a buffer of usage `STORAGE`, read when the encoder runs. They are not
-    /// checked: a hull that does not exist, or a radius that is too small, gives wrong rows.
+    /// checked: a hull that does not exist, or a radius that is too small, gives wrong rows. Their positions may be relative to any origin
+    /// that they share, as rows are relative to the bodies: see [`Arena::pack_about`](crate::collide::Arena::pack_about).
     Buffer {
         /// The buffer.
         buffer: &'a wgpu::Buffer,

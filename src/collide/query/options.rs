@@ -2,6 +2,8 @@
 
 use crate::collide::narrow_phase::rows::Precision;
 use crate::collide::scene::body::Body;
+#[cfg(doc)]
+use crate::collide::scene::columns::BodyColumns;
 
 /// The options of an [`Arena`](crate::collide::Arena).
 ///
@@ -31,6 +33,12 @@ pub struct Options {
     /// They are checked, laid out, put into a tree of their own and, on a GPU engine, uploaded once, with the arena. Each query pairs its
     /// bodies with them. Statics are not paired with one another, unless [`Pairs::Given`](crate::collide::Pairs::Given) names such a pair. Their ids follow those of the query's bodies: the static `i` of a query with `n` bodies is `n + i`.
     pub statics: Vec<Body>,
+    /// World position of each static's hull's origin in f64, in world units, in place of [`Body::position`], which is then not read: empty, or one
+    /// for each static; each coordinate finite and at most 1e18 in magnitude. See [`BodyColumns::positions`].
+    ///
+    /// Queries then treat their bodies as with positions in f64, be these given or not. The statics are laid out about a point amid the bodies of each
+    /// query, once for each such point; the last four are kept.
+    pub static_positions: Vec<[f64; 3]>,
     /// Whether queries reuse the results of earlier ones over as many bodies.
     ///
     /// The arena keeps a list of the pairs that may meet soon and, for each pair, how far its bodies may still move before

@@ -231,7 +231,12 @@ pub fn sweep(
     let bodies = checked([a, b], [pose_a, pose_b])?;
     let duration = f64::from(options.duration);
     let start = placements([a, b], &bodies);
-    let pair = ExactPair::new([a, b], [&bodies[0], &bodies[1]], [&motions[0], &motions[1]]);
+    let pair = ExactPair::new(
+        [a, b],
+        [&bodies[0], &bodies[1]],
+        start[0].position - start[1].position,
+        [&motions[0], &motions[1]],
+    );
     let swept = match pair.sweep(duration, true, None) {
         Impact::Hit { time, normal } => Swept::hit(time, normal),
         Impact::Miss => Swept::MISS,

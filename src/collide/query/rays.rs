@@ -5,13 +5,13 @@ use std::sync::Arc;
 use crate::collide::narrow_phase::rows::Batch;
 use crate::collide::query::arena::Arena;
 use crate::collide::query::options::{PointOptions, RayOptions};
-use crate::collide::ray::query::{self, check_points, check_rays};
+use crate::collide::ray::query::{self, checked_points, checked_rays};
 use crate::collide::ray::rows::{Containment, NearestPoint, Occlusion, RayHit, Raycast};
 use crate::collide::scene::columns::BodyColumns;
 use crate::collide::scene::layout::Layout;
 use crate::collide::scene::pairs::Pairs;
 use crate::collide::scene::query_input::QueryInput;
-use crate::collide::scene::ray::Ray;
+use crate::collide::scene::ray_columns::{PointColumns, RayColumns};
 use crate::error::{Error, Location, Result};
 use crate::observe::span;
 use crate::pending::Pending;
@@ -51,7 +51,8 @@ impl Arena {
     ///
     /// # Errors
     /// The call itself fails for bad input: [`Error::Value`] at its [`Location::Ray`] where an origin is not finite or above 1e18, a
-    /// direction is 0 or not finite, or a greatest distance negative or NaN; for a body as
+    /// direction is 0 or not finite, or a greatest distance negative or NaN; [`Error::Count`] where there are starts in f64, but not one for
+    /// each ray; for a body as
     /// [`intersections`](Self::intersections); [`Error::TooMany`]. The pending answer fails with [`Error::MemoryLimit`] where the rows
     /// do not fit.
     ///
@@ -71,15 +72,15 @@ impl Arena {
     pub fn raycasts<'a>(
         &self,
         bodies: impl Into<BodyColumns<'a>>,
-        rays: &[Ray],
+        rays: impl Into<RayColumns<'a>>,
         options: &RayOptions,
     ) -> Result<Pending<Batch<Raycast>>> {
-        let columns = bodies.into();
-        span!("hullfield.collide.raycasts", bodies = columns.bodies.len(), rays = rays.len());
-        check_rays(rays)?;
-        let input = self.boxed_input(columns)?;
-        let (scene, searches) = (Arc::clone(&self.scene), self.searches());
-        let (rays, at_start) = (rays.to_vec(), !options.skip_start);
+        let (columns, rays) = (bodies.into(), rays.into());
+        span!("hullfield.collide.raycasts", bodies = columns.bodies.len(), rays = rays.rays.len());
+        let rays = checked_rays(&rays)?;
+        let (input, searches) = (self.boxed_input(columns)?, self.searches());
+        let scene = Arc::clone(&self.scene);
+        let at_start = !options.skip_start;
         Ok(Pending::spawn(move |awaited| {
             query::raycasts(&scene, input.awaited_by(awaited), &searches, &rays, at_start)
         }))
@@ -94,15 +95,15 @@ impl Arena {
     pub fn raycasts_all<'a>(
         &self,
         bodies: impl Into<BodyColumns<'a>>,
-        rays: &[Ray],
+        rays: impl Into<RayColumns<'a>>,
         options: &RayOptions,
     ) -> Result<Pending<Batch<RayHit>>> {
-        let columns = bodies.into();
-        span!("hullfield.collide.raycasts_all", bodies = columns.bodies.len(), rays = rays.len());
-        check_rays(rays)?;
-        let input = self.boxed_input(columns)?;
-        let (scene, searches) = (Arc::clone(&self.scene), self.searches());
-        let (rays, at_start) = (rays.to_vec(), !options.skip_start);
+        let (columns, rays) = (bodies.into(), rays.into());
+        span!("hullfield.collide.raycasts_all", bodies = columns.bodies.len(), rays = rays.rays.len());
+        let rays = checked_rays(&rays)?;
+        let (input, searches) = (self.boxed_input(columns)?, self.searches());
+        let scene = Arc::clone(&self.scene);
+        let at_start = !options.skip_start;
         Ok(Pending::spawn(move |awaited| {
             query::raycasts_all(&scene, input.awaited_by(awaited), &searches, &rays, at_start)
         }))
@@ -118,15 +119,15 @@ impl Arena {
     pub fn occlusions<'a>(
         &self,
         bodies: impl Into<BodyColumns<'a>>,
-        rays: &[Ray],
+        rays: impl Into<RayColumns<'a>>,
         options: &RayOptions,
     ) -> Result<Pending<Batch<Occlusion>>> {
-        let columns = bodies.into();
-        span!("hullfield.collide.occlusions", bodies = columns.bodies.len(), rays = rays.len());
-        check_rays(rays)?;
-        let input = self.boxed_input(columns)?;
-        let (scene, searches) = (Arc::clone(&self.scene), self.searches());
-        let (rays, at_start) = (rays.to_vec(), !options.skip_start);
+        let (columns, rays) = (bodies.into(), rays.into());
+        span!("hullfield.collide.occlusions", bodies = columns.bodies.len(), rays = rays.rays.len());
+        let rays = checked_rays(&rays)?;
+        let (input, searches) = (self.boxed_input(columns)?, self.searches());
+        let scene = Arc::clone(&self.scene);
+        let at_start = !options.skip_start;
         Ok(Pending::spawn(move |awaited| {
             query::occluded(&scene, input.awaited_by(awaited), &searches, &rays, at_start)
         }))
@@ -163,19 +164,19 @@ impl Arena {
     pub fn nearest_points<'a>(
         &self,
         bodies: impl Into<BodyColumns<'a>>,
-        points: &[[f32; 3]],
+        points: impl Into<PointColumns<'a>>,
         options: &PointOptions,
     ) -> Result<Pending<Batch<NearestPoint>>> {
-        let columns = bodies.into();
+        let (columns, points) = (bodies.into(), points.into());
         span!("hullfield.collide.nearest_points", bodies = columns.bodies.len(), points = points.len());
-        check_points(points)?;
+        let points = checked_points(&points)?;
         let max_distance = f64::from(options.max_distance);
         if !(max_distance >= 0.0) {
             let (value, allowed) = (format!("{:?}", options.max_distance), "it must be zero or more");
             return Err(Error::value(Location::Argument, "max_distance", value, allowed));
         }
-        let input = self.boxed_input(columns)?;
-        let (scene, searches, points) = (Arc::clone(&self.scene), self.searches(), points.to_vec());
+        let (input, searches) = (self.boxed_input(columns)?, self.searches());
+        let scene = Arc::clone(&self.scene);
         Ok(Pending::spawn(move |awaited| {
             query::nearest(&scene, input.awaited_by(awaited), &searches, &points, max_distance)
         }))
@@ -190,13 +191,13 @@ impl Arena {
     pub fn containments<'a>(
         &self,
         bodies: impl Into<BodyColumns<'a>>,
-        points: &[[f32; 3]],
+        points: impl Into<PointColumns<'a>>,
     ) -> Result<Pending<Batch<Containment>>> {
-        let columns = bodies.into();
+        let (columns, points) = (bodies.into(), points.into());
         span!("hullfield.collide.containments", bodies = columns.bodies.len(), points = points.len());
-        check_points(points)?;
-        let input = self.boxed_input(columns)?;
-        let (scene, searches, points) = (Arc::clone(&self.scene), self.searches(), points.to_vec());
+        let points = checked_points(&points)?;
+        let (input, searches) = (self.boxed_input(columns)?, self.searches());
+        let scene = Arc::clone(&self.scene);
         Ok(Pending::spawn(move |awaited| {
             query::containing(&scene, input.awaited_by(awaited), &searches, &points)
         }))
@@ -208,6 +209,7 @@ impl Arena {
             let message = "bodies have worlds, but rays and points have none: leave the column empty, or ask of the bodies of one world";
             return Err(Error::invalid(Location::Argument, message));
         }
-        self.input(columns, Pairs::BroadPhase, Layout { packed: true, placed: false })
+        let layout = Layout { packed: true, placed: false };
+        self.about(&columns)?.input(columns, Pairs::BroadPhase, layout)
     }
 }

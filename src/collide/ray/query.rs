@@ -16,28 +16,46 @@ use crate::collide::scene::frame::Frame;
 use crate::collide::scene::pose::is_placed;
 use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::collide::scene::ray::Ray;
+use crate::collide::scene::ray_columns::{PointColumns, RayColumns};
 use crate::error::{Error, Location, Result};
 use crate::parallel::{for_each_chunk, map_chunks};
 
 /// Rays or points in one task.
 const TASK: usize = 128;
 
+/// Checked rays of a query.
+#[derive(Debug)]
+pub(crate) struct OwnedRays {
+    rays: Vec<Ray>,
+    /// Where they start in f64; empty where they start at their own origins.
+    origins: Vec<[f64; 3]>,
+}
+
 /// Checks rays.
 ///
 /// # Errors
-/// [`Error::Value`] at the [`Location::Ray`] of the first bad one, [`Error::TooMany`].
-pub(crate) fn check_rays(rays: &[Ray]) -> Result<()> {
-    check_count("rays", rays.len())?;
-    rays.iter().enumerate().try_for_each(|(row, ray)| ray.check(Location::Ray(row)))
+/// [`Error::Value`] at the [`Location::Ray`] of the first bad one, [`Error::TooMany`], [`Error::Count`].
+pub(crate) fn checked_rays(columns: &RayColumns<'_>) -> Result<OwnedRays> {
+    check_count("rays", columns.rays.len())?;
+    columns.check()?;
+    Ok(OwnedRays { rays: columns.rays.to_vec(), origins: columns.origins.to_vec() })
+}
+
+/// Checked points of a query.
+#[derive(Debug)]
+pub(crate) struct OwnedPoints {
+    points: Vec<[f64; 3]>,
+    /// Whether f32 may not hold them.
+    is_f64: bool,
 }
 
 /// Checks points.
 ///
 /// # Errors
-/// [`Error::Value`] at the [`Location::Point`] of the first bad one, [`Error::TooMany`].
-pub(crate) fn check_points(points: &[[f32; 3]]) -> Result<()> {
-    check_count("points", points.len())?;
-    points.iter().enumerate().try_for_each(|(row, &point)| check_point(Location::Point(row), point))
+/// [`Error::Value`] at the [`Location::Point`] of the first bad one, [`Error::TooMany`], [`Error::Count`].
+pub(crate) fn checked_points(columns: &PointColumns<'_>) -> Result<OwnedPoints> {
+    check_count("points", columns.len())?;
+    Ok(OwnedPoints { points: columns.checked()?, is_f64: !columns.positions.is_empty() })
 }
 
 /// Checks a point.
@@ -57,19 +75,42 @@ fn check_count(what: &'static str, count: usize) -> Result<()> {
     if count > limit { Err(Error::TooMany { what, count, limit }) } else { Ok(()) }
 }
 
+/// What a search needs to know of all rays or points.
+#[derive(Clone, Copy)]
+struct Probes<'a> {
+    /// Whether bodies that a ray starts in are hit.
+    at_start: bool,
+    /// Whether f32 may not hold where they are.
+    are_f64: bool,
+    /// Where rays start in f64; empty where they do not.
+    origins: &'a [[f64; 3]],
+}
+
+impl OwnedRays {
+    fn probes(&self, at_start: bool) -> Probes<'_> {
+        Probes { at_start, are_f64: !self.origins.is_empty(), origins: &self.origins }
+    }
+}
+
+impl OwnedPoints {
+    fn probes(&self) -> Probes<'_> {
+        Probes { at_start: true, are_f64: self.is_f64, origins: &[] }
+    }
+}
+
 /// The bodies of a query laid out and in a tree, and a query over them that returns rows, the number of bodies examined and that of
 /// hits.
 fn with_targets<R>(
     scene: &Scene,
     mut input: QueryInput,
     pool: &SearchPool,
-    at_start: bool,
+    probes: Probes<'_>,
     work: impl FnOnce(&Targets<'_>, &QueryInput) -> Result<(Vec<R>, u64, u64)>,
 ) -> Result<Batch<R>> {
     let begin = Instant::now();
     let mut search = pool.take();
     aabbs_into(&mut search.boxes, &input.packed, &scene.supports.records, 0.0);
-    let movers = Frame::all(&scene.hulls, &input.bodies[..input.mover_count]);
+    let movers = Frame::all(&scene.hulls, input.stored().movers(input.mover_count));
     let statics = input.statics.take();
     let none = StaticBoxes::default();
     let targets = Targets {
@@ -79,7 +120,9 @@ fn with_targets<R>(
         tree: search.tree_over_boxes(),
         static_boxes: statics.as_ref().map_or(&none, |statics| &statics.boxes),
         planes: &input.planes,
-        at_start,
+        at_start: probes.at_start,
+        origin: (probes.are_f64 || input.is_far()).then_some(input.origin),
+        ray_origins: probes.origins,
     };
     let found = work(&targets, &input);
     pool.give_back(search);
@@ -150,13 +193,13 @@ pub(crate) fn raycasts(
     scene: &Scene,
     input: QueryInput,
     pool: &SearchPool,
-    rays: &[Ray],
+    rays: &OwnedRays,
     at_start: bool,
 ) -> Result<Batch<Raycast>> {
-    with_targets(scene, input, pool, at_start, |targets, input| {
+    with_targets(scene, input, pool, rays.probes(at_start), |targets, input| {
         let empty = Raycast { ray: 0, hit: None };
         let (rows, count) =
-            fill_rows(input, rays, empty, |rays, first, rows| first_hits(targets, rays, first, rows))?;
+            fill_rows(input, &rays.rays, empty, |rays, first, rows| first_hits(targets, rays, first, rows))?;
         let hit_count = rows.iter().filter(|row| row.hit.is_some()).count() as u64;
         Ok((rows, count, hit_count))
     })
@@ -167,13 +210,13 @@ pub(crate) fn occluded(
     scene: &Scene,
     input: QueryInput,
     pool: &SearchPool,
-    rays: &[Ray],
+    rays: &OwnedRays,
     at_start: bool,
 ) -> Result<Batch<Occlusion>> {
-    with_targets(scene, input, pool, at_start, |targets, input| {
+    with_targets(scene, input, pool, rays.probes(at_start), |targets, input| {
         let empty = Occlusion { ray: 0, occluded: false };
         let (rows, count) =
-            fill_rows(input, rays, empty, |rays, first, rows| occlusions(targets, rays, first, rows))?;
+            fill_rows(input, &rays.rays, empty, |rays, first, rows| occlusions(targets, rays, first, rows))?;
         let hit_count = rows.iter().filter(|row| row.occluded).count() as u64;
         Ok((rows, count, hit_count))
     })
@@ -184,11 +227,11 @@ pub(crate) fn raycasts_all(
     scene: &Scene,
     input: QueryInput,
     pool: &SearchPool,
-    rays: &[Ray],
+    rays: &OwnedRays,
     at_start: bool,
 ) -> Result<Batch<RayHit>> {
-    with_targets(scene, input, pool, at_start, |targets, input| {
-        let (rows, count) = list_rows(input, rays, |ray, id, rows| all_hits(targets, ray, id, rows))?;
+    with_targets(scene, input, pool, rays.probes(at_start), |targets, input| {
+        let (rows, count) = list_rows(input, &rays.rays, |ray, id, rows| all_hits(targets, ray, id, rows))?;
         let hit_count = rows.len() as u64;
         Ok((rows, count, hit_count))
     })
@@ -199,12 +242,12 @@ pub(crate) fn nearest(
     scene: &Scene,
     input: QueryInput,
     pool: &SearchPool,
-    points: &[[f32; 3]],
+    points: &OwnedPoints,
     max_distance: f64,
 ) -> Result<Batch<NearestPoint>> {
-    with_targets(scene, input, pool, true, |targets, input| {
+    with_targets(scene, input, pool, points.probes(), |targets, input| {
         let empty = NearestPoint { point: 0, hit: None };
-        let (rows, count) = fill_rows(input, points, empty, |points, first, rows| {
+        let (rows, count) = fill_rows(input, &points.points, empty, |points, first, rows| {
             nearest_points(targets, points, first, max_distance, rows)
         })?;
         let hit_count = rows.iter().filter(|row| row.hit.is_some()).count() as u64;
@@ -217,11 +260,11 @@ pub(crate) fn containing(
     scene: &Scene,
     input: QueryInput,
     pool: &SearchPool,
-    points: &[[f32; 3]],
+    points: &OwnedPoints,
 ) -> Result<Batch<Containment>> {
-    with_targets(scene, input, pool, true, |targets, input| {
+    with_targets(scene, input, pool, points.probes(), |targets, input| {
         let (rows, count) =
-            list_rows(input, points, |&point, id, rows| containments(targets, point, id, rows))?;
+            list_rows(input, &points.points, |&point, id, rows| containments(targets, point, id, rows))?;
         let hit_count = rows.len() as u64;
         Ok((rows, count, hit_count))
     })

@@ -5,7 +5,7 @@
 
 use glam::DVec3;
 
-use crate::collide::bvh::near_first::{BodyVisit, BoxPoint, SlabRay};
+use crate::collide::bvh::near_first::{BodyVisit, BoxPoint, FarBoxPoint, FarSlabRay, Probe, SlabRay};
 use crate::collide::bvh::static_tree::StaticBoxes;
 use crate::collide::bvh::tree::Tree;
 use crate::collide::hull::plane_table::PlaneTable;
@@ -28,6 +28,10 @@ pub(crate) struct Targets<'a> {
     pub(crate) planes: &'a [u32],
     /// Whether bodies that a ray starts in are hit.
     pub(crate) at_start: bool,
+    /// What the boxes are relative to, where positions of bodies, rays or points are in f64.
+    pub(crate) origin: Option<DVec3>,
+    /// Where rays start in f64; empty where they do not.
+    pub(crate) ray_origins: &'a [[f64; 3]],
 }
 
 impl Targets<'_> {
@@ -46,24 +50,40 @@ impl Targets<'_> {
     #[inline(always)]
     fn walk_ray(&self, ray: &Ray, line: &Line, visitor: &mut (impl BodyVisit + FromBody)) {
         self.planes.iter().for_each(|&body| visitor.body(body));
+        if let Some(origin) = self.origin {
+            let start = (line.origin - origin).to_array();
+            return self.walk(&FarSlabRay::new(start, line.direction.to_array(), line.length), visitor);
+        }
         let slabs = SlabRay::new(ray.origin, line.direction.to_array(), line.length);
-        self.tree.near_first(&slabs, visitor);
-        self.walk_statics(|tree, visitor| tree.near_first(&slabs, visitor), visitor);
+        self.walk(&slabs, visitor);
     }
 
     #[inline(always)]
-    fn walk_point(&self, point: [f32; 3], visitor: &mut (impl BodyVisit + FromBody)) {
+    fn walk_point(&self, point: DVec3, visitor: &mut (impl BodyVisit + FromBody)) {
         self.planes.iter().for_each(|&body| visitor.body(body));
-        let point = BoxPoint(point);
-        self.tree.near_first(&point, visitor);
-        self.walk_statics(|tree, visitor| tree.near_first(&point, visitor), visitor);
+        match self.origin {
+            Some(origin) => self.walk(&FarBoxPoint::new((point - origin).to_array()), visitor),
+            // The point is one of three f32.
+            None => self.walk(&BoxPoint(point.as_vec3().to_array()), visitor),
+        }
     }
 
+    /// Visits movers and statics.
     #[inline(always)]
-    fn walk_statics<V: BodyVisit + FromBody>(&self, walk: impl FnOnce(&Tree, &mut V), visitor: &mut V) {
+    fn walk(&self, probe: &impl Probe, visitor: &mut (impl BodyVisit + FromBody)) {
+        self.tree.near_first(probe, visitor);
         if !self.statics.is_empty() {
             visitor.count_from(self.movers.len() as u32);
-            walk(&self.static_boxes.tree, visitor);
+            self.static_boxes.tree.near_first(probe, visitor);
+        }
+    }
+
+    /// The line of a ray with this number.
+    #[inline(always)]
+    fn line(&self, ray: &Ray, id: u32) -> Line {
+        match self.ray_origins.get(id as usize) {
+            None => Line::new(ray),
+            Some(&origin) => Line::from(ray, DVec3::from(origin)),
         }
     }
 
@@ -178,7 +198,7 @@ impl BodyVisit for Every<'_> {
 pub(crate) fn first_hits(targets: &Targets<'_>, rays: &[Ray], first: u32, rows: &mut [Raycast]) -> u64 {
     let mut cast_count = 0;
     for ((id, ray), row) in (first..).zip(rays).zip(rows) {
-        let line = Line::new(ray);
+        let line = targets.line(ray, id);
         let limit = at_least(line.max_distance);
         let mut search = First { targets, line: &line, from: 0, limit, best: None, cast_count: 0 };
         targets.walk_ray(ray, &line, &mut search);
@@ -195,7 +215,7 @@ pub(crate) fn occlusions(targets: &Targets<'_>, rays: &[Ray], first: u32, rows: 
     let mut cast_count = 0;
     let mut hits = Vec::new();
     for ((id, ray), row) in (first..).zip(rays).zip(rows) {
-        let line = Line::new(ray);
+        let line = targets.line(ray, id);
         let limit = at_least(line.max_distance);
         hits.clear();
         let mut search =
@@ -210,7 +230,7 @@ pub(crate) fn occlusions(targets: &Targets<'_>, rays: &[Ray], first: u32, rows: 
 /// Adds all hits of a ray, sorted by distance and body.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
 pub(crate) fn all_hits(targets: &Targets<'_>, ray: &Ray, id: u32, rows: &mut Vec<RayHit>) -> u64 {
-    let line = Line::new(ray);
+    let line = targets.line(ray, id);
     let limit = at_least(line.max_distance);
     let mut hits = Vec::new();
     let mut search =
@@ -278,17 +298,17 @@ impl BodyVisit for Near<'_> {
 #[multiversion::multiversion(targets("x86_64+avx2"))]
 pub(crate) fn nearest_points(
     targets: &Targets<'_>,
-    points: &[[f32; 3]],
+    points: &[[f64; 3]],
     first: u32,
     max_distance: f64,
     rows: &mut [NearestPoint],
 ) -> u64 {
     let mut measure_count = 0;
     for ((id, &at), row) in (first..).zip(points).zip(rows) {
-        let point = DVec3::from(at.map(f64::from));
+        let point = DVec3::from(at);
         let mut search =
             Near { targets, point, from: 0, most: max_distance, best: None, all: None, measure_count: 0 };
-        targets.walk_point(at, &mut search);
+        targets.walk_point(point, &mut search);
         measure_count += search.measure_count;
         let hit = search.best.map(|(body, found)| point_hit(id, body, &found));
         *row = NearestPoint { point: id, hit };
@@ -311,15 +331,15 @@ pub(crate) fn point_hit(id: u32, body: u32, found: &Measured) -> PointHit {
 #[multiversion::multiversion(targets("x86_64+avx2"))]
 pub(crate) fn containments(
     targets: &Targets<'_>,
-    point: [f32; 3],
+    point: [f64; 3],
     id: u32,
     rows: &mut Vec<Containment>,
 ) -> u64 {
-    let at = DVec3::from(point.map(f64::from));
+    let at = DVec3::from(point);
     let mut all = Vec::new();
     let mut search =
         Near { targets, point: at, from: 0, most: 0.0, best: None, all: Some(&mut all), measure_count: 0 };
-    targets.walk_point(point, &mut search);
+    targets.walk_point(at, &mut search);
     let measure_count = search.measure_count;
     all.sort_unstable_by_key(|&(body, _)| body);
     rows.extend(all.iter().map(|&(body, ref found)| Containment {

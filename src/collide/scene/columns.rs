@@ -1,9 +1,12 @@
 //! The bodies of a query, with what a body has no room for.
 
+use glam::DVec3;
+
 use crate::collide::scene::body::Body;
 use crate::collide::scene::exclusions::Exclusions;
 #[cfg(doc)]
 use crate::collide::scene::pairs::Pairs;
+use crate::collide::scene::ray_columns::check_f64;
 use crate::error::{Error, Location, Result};
 
 /// The bodies of a query, and further columns with one value for each body.
@@ -48,7 +51,16 @@ use crate::error::{Error, Location, Result};
 pub struct BodyColumns<'a> {
     /// The bodies.
     pub bodies: &'a [Body],
-    /// World position of each body's hull's origin in f64, in world units, in place of [`Body::position`].
+    /// World position of each body's hull's origin in f64, in world units, in place of [`Body::position`], which is then not read. Each
+    /// coordinate is finite and at most 1e18 in magnitude.
+    ///
+    /// Bodies far from the world's origin are judged by these numbers as stored: bodies a millimetre apart at 1e7 m as at the origin. Their
+    /// boxes are relative to a point amid the bodies, so that candidates are as few. Points in rows are f64 in the world's frame, so
+    /// rounded there to 1e-16 of their coordinates; distances, depths and times are not rounded so.
+    ///
+    /// # Cost
+    /// Laying out a body takes a few times as long as with f32. Where the point amid the bodies moves, the arena's statics are laid out
+    /// again and, on a GPU engine, uploaded; some are kept. Such queries have no warm start.
     pub positions: &'a [[f64; 3]],
     /// The world of each body: only bodies of one world meet. Any numbers will do. By default all bodies are in one world.
     /// Rays and points have no world, and a query for them takes none.
@@ -75,7 +87,7 @@ impl<'a> BodyColumns<'a> {
             || self.exclusions.is_some_and(|all| !all.is_empty())
     }
 
-    /// Checks that each column is empty or as long as the bodies.
+    /// Checks that each column is empty or as long as the bodies, and the positions.
     pub(crate) fn check(&self) -> Result<()> {
         let columns = [
             ("positions", self.positions.len()),
@@ -93,8 +105,31 @@ impl<'a> BodyColumns<'a> {
                 });
             }
         }
-        Ok(())
+        check_positions(self.positions)
     }
+
+    /// The bodies, without their own positions where these do not count.
+    pub(crate) fn unplaced(&self) -> Vec<Body> {
+        let mut bodies = self.bodies.to_vec();
+        if !self.positions.is_empty() {
+            bodies.iter_mut().for_each(|body| body.position = [0.0; 3]);
+        }
+        bodies
+    }
+
+    /// World position of a body's hull's origin.
+    pub(crate) fn position(&self, row: usize) -> DVec3 {
+        match self.positions.get(row) {
+            Some(&position) => DVec3::from(position),
+            None => DVec3::from(self.bodies[row].position.map(f64::from)),
+        }
+    }
+}
+
+/// Checks positions in f64.
+fn check_positions(positions: &[[f64; 3]]) -> Result<()> {
+    let check = |(row, position)| check_f64(Location::Body(row), "position", position);
+    positions.iter().enumerate().try_for_each(check)
 }
 
 impl<'a, T: AsRef<[Body]> + ?Sized> From<&'a T> for BodyColumns<'a> {

@@ -5,6 +5,7 @@ use glam::{DMat3, DVec3};
 use crate::collide::hull::{Dimension, Hull};
 use crate::collide::scene::body::Body;
 use crate::collide::scene::placed::rotation;
+use crate::collide::scene::stored::Stored;
 use crate::parallel::map_shares;
 
 /// Bodies that a thread takes at least.
@@ -45,6 +46,11 @@ pub(crate) struct Frame {
 impl Frame {
     /// The frame of a checked body of this hull.
     pub(crate) fn new(hull: &Hull, body: &Body) -> Self {
+        Self::at(hull, body, DVec3::from(body.position.map(f64::from)))
+    }
+
+    /// The same at another position.
+    pub(crate) fn at(hull: &Hull, body: &Body, position: DVec3) -> Self {
         let turn = rotation(body.rotation);
         let scale = DVec3::from(body.scale.map(f64::from));
         let mean = DVec3::from(hull.mean());
@@ -62,7 +68,7 @@ impl Frame {
             hull.vertices().iter().map(length).fold(0.0, f64::max)
         };
         Self {
-            position: DVec3::from(body.position.map(f64::from)),
+            position,
             offset: turn * (scale * mean),
             back: turn.transpose(),
             scale,
@@ -77,8 +83,13 @@ impl Frame {
     }
 
     /// The frames of checked bodies.
-    pub(crate) fn all(hulls: &[Hull], bodies: &[Body]) -> Vec<Self> {
-        map_shares(bodies, SHARE, |body| Self::new(&hulls[body.hull as usize], body))
+    pub(crate) fn all(hulls: &[Hull], stored: Stored<'_>) -> Vec<Self> {
+        let Stored { bodies, positions } = stored;
+        if positions.is_empty() {
+            return map_shares(bodies, SHARE, |body| Self::new(&hulls[body.hull as usize], body));
+        }
+        let both: Vec<(&Body, DVec3)> = bodies.iter().zip(positions.iter().copied()).collect();
+        map_shares(&both, SHARE, |&(body, position)| Self::at(&hulls[body.hull as usize], body, position))
     }
 
     /// A vector of the hull's axes along the world's.

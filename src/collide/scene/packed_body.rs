@@ -6,7 +6,7 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::collide::hull::support::Supports;
 use crate::collide::scene::body::Body;
-use crate::collide::scene::placed::center;
+use crate::collide::scene::placed::{Center, center};
 use crate::error::Result;
 
 /// A body as both engines read it, 80 bytes: checked, with a rotation normalised in f32 and a bounding radius.
@@ -53,6 +53,12 @@ impl Body {
     #[inline]
     pub(crate) fn pack(&self, row: usize, supports: &Supports) -> Result<PackedBody> {
         let radius = self.radius(row, supports)?;
+        Ok(self.packed(radius, &center(self, &supports.records[self.hull as usize]), supports))
+    }
+
+    /// Lays out a checked body with its bounding radius and centre.
+    #[inline(always)]
+    pub(crate) fn packed(&self, radius: f32, center: &Center, supports: &Supports) -> PackedBody {
         let squared = self.squared_length();
         let rotation = if (squared - 1.0).abs() <= NORMALISED {
             self.rotation
@@ -60,9 +66,8 @@ impl Body {
             let inverse = 1.0 / squared.sqrt();
             self.rotation.map(|x| (f64::from(x) * inverse) as f32)
         };
-        let center = center(self, &supports.records[self.hull as usize]);
         let position = center.position.as_vec3();
-        Ok(PackedBody {
+        PackedBody {
             position: position.to_array(),
             hull: self.hull,
             rotation,
@@ -74,6 +79,6 @@ impl Body {
             group: self.group,
             mask: self.mask,
             padding: 0,
-        })
+        }
     }
 }

@@ -114,7 +114,13 @@ impl Placed {
     /// In f64 from the body as stored: for a hull far from its own origin, a small error of the rotation moves the centre far.
     #[inline(always)]
     pub(crate) fn new(body: &Body, radius: f32, record: &HullRecord) -> Self {
-        let Center { position, rotation, excess } = center(body, record);
+        Self::centered(body, radius, record, center(body, record))
+    }
+
+    /// Places a checked body with its bounding radius and centre.
+    #[inline(always)]
+    pub(crate) fn centered(body: &Body, radius: f32, record: &HullRecord, center: Center) -> Self {
+        let Center { position, rotation, excess } = center;
         let scale = DVec3::from(body.scale.map(f64::from));
         let rounding_radius = body.rounding(record) as f32;
         let half_space = record.half_space != 0;
@@ -148,17 +154,26 @@ pub(crate) struct Center {
 }
 
 /// Bound of what rounding takes off a centre, against its coordinates: u² for the second of two f32, as much for the difference of two of
-/// these, and the rounding of f64.
+/// these, together 7.11e-15; and the roundings of f64, of the centre and, with positions in f64, of the position less the query's origin, 1.2e-16
+/// each.
 const CENTER_ROUNDING: f64 = 8e-15;
 
 /// The world position of the mean of a checked body's vertices.
 #[inline(always)]
 pub(crate) fn center(body: &Body, record: &HullRecord) -> Center {
+    // A position of three f32 is not rounded.
+    center_at(body, DVec3::from(body.position.map(f64::from)), true, record)
+}
+
+/// The position of the mean of a checked body's vertices where that of its hull's origin is not the stored one. `is_f32` says that this is
+/// a position of three f32.
+#[inline(always)]
+pub(crate) fn center_at(body: &Body, position: DVec3, is_f32: bool, record: &HullRecord) -> Center {
     let rotation = rotation(body.rotation);
     let mean = DVec3::from(body.scale.map(f64::from)) * DVec3::from(record.mean.map(f64::from));
-    let position = DVec3::from(body.position.map(f64::from)) + rotation * mean;
-    // The position itself is not rounded.
-    let rounded = if mean == DVec3::ZERO { 0.0 } else { CENTER_ROUNDING * position.abs().element_sum() };
+    let position = position + rotation * mean;
+    let is_exact = is_f32 && mean == DVec3::ZERO;
+    let rounded = if is_exact { 0.0 } else { CENTER_ROUNDING * position.abs().element_sum() };
     let excess = mean.abs().element_sum() * (1e-5 * 0.5 * f64::from(f32::EPSILON)) + rounded;
     Center { position, rotation, excess: excess as f32 }
 }

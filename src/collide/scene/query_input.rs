@@ -5,18 +5,22 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
+use glam::DVec3;
+
 use crate::collide::hull::faces::FaceTables;
 use crate::collide::hull::plane_table::PlaneTables;
 use crate::collide::hull::support::Supports;
 use crate::collide::hull::{Dimension, Hull};
 use crate::collide::scene::body::Body;
 use crate::collide::scene::columns::BodyColumns;
+use crate::collide::scene::far::{lay_out_about, origin_of};
 use crate::collide::scene::layout::{Layout, lay_out_into};
 use crate::collide::scene::packed_body::PackedBody;
 use crate::collide::scene::pairs::Pairs;
-use crate::collide::scene::placed::Placed;
+use crate::collide::scene::placed::{Placed, center_at};
 use crate::collide::scene::rules::{OrderedRules, PairRules};
 use crate::collide::scene::statics::Statics;
+use crate::collide::scene::stored::Stored;
 use crate::error::{Error, Location, Result};
 use crate::lock::lock;
 use crate::pending::Awaited;
@@ -88,6 +92,10 @@ pub(crate) struct QueryInput {
     /// Number of movers: the bodies that are not statics.
     pub(crate) mover_count: usize,
     pub(crate) statics: Option<Arc<Statics>>,
+    /// World position of each body's hull's origin, the statics' too, where positions are in f64; else empty.
+    pub(crate) positions: Vec<DVec3>,
+    /// The world position of the origin that packed and placed bodies are relative to: 0 where positions are f32.
+    pub(crate) origin: DVec3,
     /// One for each mover, or empty: see [`Layout`].
     pub(crate) packed: Vec<PackedBody>,
     /// One for each body, or empty: see [`Layout`].
@@ -118,6 +126,38 @@ impl QueryInput {
     /// Whether each pair has a row.
     pub(crate) fn keeps_all(&self) -> bool {
         matches!(self.pairs, OwnedPairs::Given(_)) && !self.is_listing
+    }
+
+    /// Whether positions are in f64.
+    #[inline]
+    pub(crate) fn is_far(&self) -> bool {
+        !self.positions.is_empty()
+    }
+
+    /// The bodies as stored.
+    #[inline]
+    pub(crate) fn stored(&self) -> Stored<'_> {
+        Stored { bodies: &self.bodies, positions: &self.positions }
+    }
+
+    /// Position of a body's hull's origin, relative to the query's origin.
+    #[inline]
+    pub(crate) fn position(&self, id: u32) -> DVec3 {
+        match self.positions.get(id as usize) {
+            Some(position) => position - self.origin,
+            None => DVec3::from(self.bodies[id as usize].position.map(f64::from)),
+        }
+    }
+
+    /// Packs a checked body, or a static.
+    pub(crate) fn pack(&self, scene: &Scene, row: usize) -> Result<PackedBody> {
+        let (body, supports) = (&self.bodies[row], &scene.supports);
+        if !self.is_far() {
+            return body.pack(row, supports);
+        }
+        let radius = body.radius(row, supports)?;
+        let record = &supports.records[body.hull as usize];
+        Ok(body.packed(radius, &center_at(body, self.positions[row] - self.origin, false, record), supports))
     }
 
     /// Whether there is no pair to examine.
@@ -222,6 +262,8 @@ impl QueryInput {
             bodies: Vec::new(),
             mover_count: 0,
             statics: None,
+            positions: Vec::new(),
+            origin: DVec3::ZERO,
             packed: Vec::new(),
             planes: Vec::new(),
             pairs: OwnedPairs::BroadPhase,
@@ -241,7 +283,13 @@ impl QueryInput {
         }
         input.order.clear();
         input.awaited = Awaited::default();
-        input.fill(scene, bodies, statics, layout)?;
+        if columns.positions.is_empty() && statics.is_none_or(|statics| statics.origin.is_none()) {
+            input.positions.clear();
+            input.origin = DVec3::ZERO;
+            input.fill(scene, bodies, statics, layout)?;
+        } else {
+            input.fill_about(scene, &columns, statics, layout)?;
+        }
         input.planes.clear();
         if scene.has_half_space {
             let is_plane = |body: &Body| scene.supports.records[body.hull as usize].half_space != 0;
@@ -279,6 +327,43 @@ impl QueryInput {
         let statics = self.statics.take();
         self.fill(scene, &bodies, statics.as_ref(), layout)?;
         self.upload_ms += begin.elapsed().as_secs_f64() * 1e3;
+        Ok(())
+    }
+
+    /// Lays out bodies with positions in f64, followed by the statics, which are laid out about the same origin.
+    fn fill_about(
+        &mut self,
+        scene: &Scene,
+        columns: &BodyColumns<'_>,
+        statics: Option<&Arc<Statics>>,
+        layout: Layout,
+    ) -> Result<()> {
+        let count = columns.bodies.len();
+        self.origin = match statics {
+            None => origin_of(columns, &scene.supports),
+            Some(statics) => statics.origin.ok_or_else(|| {
+                Error::internal("collide::scene::query_input", "statics without the query's origin")
+            })?,
+        };
+        self.bodies = columns.unplaced();
+        self.positions.clear();
+        self.positions.extend((0..count).map(|row| columns.position(row)));
+        self.placed.clear();
+        self.placed.resize(if layout.placed { count } else { 0 }, Placed::default());
+        self.packed.resize(if layout.packed { count } else { 0 }, bytemuck::Zeroable::zeroed());
+        // An error leaves a list of statics that is not those of `statics`.
+        self.statics = None;
+        self.mover_count = count;
+        let (packed, placed) = (&mut self.packed[..], &mut self.placed[..]);
+        lay_out_about(&scene.supports, &self.bodies, &self.positions, self.origin, packed, placed)?;
+        if let Some(statics) = statics {
+            self.bodies.extend_from_slice(&statics.bodies);
+            self.positions.extend_from_slice(&statics.positions);
+            if layout.placed {
+                self.placed.extend_from_slice(&statics.placed);
+            }
+            self.statics = Some(Arc::clone(statics));
+        }
         Ok(())
     }
 

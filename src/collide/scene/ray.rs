@@ -134,6 +134,12 @@ impl Line {
         }
     }
 
+    /// The line of a ray that starts at a point in f64 instead.
+    #[inline(always)]
+    pub(crate) fn from(ray: &Ray, origin: DVec3) -> Self {
+        Self { origin, ..Self::new(ray) }
+    }
+
     /// The point at a distance from the start.
     pub(crate) fn at(&self, distance: f64) -> DVec3 {
         self.origin + self.direction * (distance / self.length)

@@ -2,21 +2,30 @@
 
 use std::sync::OnceLock;
 
+use glam::DVec3;
+
 use crate::collide::bvh::static_tree::StaticBoxes;
 use crate::collide::hull::Hull;
 use crate::collide::hull::support::Supports;
 use crate::collide::scene::body::Body;
 use crate::collide::scene::bounds::aabbs_into;
+use crate::collide::scene::columns::BodyColumns;
+use crate::collide::scene::far::lay_out_about;
 use crate::collide::scene::frame::Frame;
 use crate::collide::scene::layout::{Layout, lay_out};
 use crate::collide::scene::packed_body::PackedBody;
 use crate::collide::scene::placed::Placed;
+use crate::collide::scene::stored::Stored;
 use crate::error::Result;
 
 /// The statics of an arena.
 #[derive(Debug)]
 pub(crate) struct Statics {
     pub(crate) bodies: Vec<Body>,
+    /// Their positions where these are in f64, or the query's are; else empty.
+    pub(crate) positions: Vec<DVec3>,
+    /// What they are laid out about, where there are positions in f64.
+    pub(crate) origin: Option<DVec3>,
     pub(crate) placed: Vec<Placed>,
     /// Their boxes and tree for the CPU's broad phase.
     pub(crate) boxes: StaticBoxes,
@@ -35,13 +44,37 @@ impl Statics {
         lay_out(supports, bodies, layout, &mut copies, &mut packed, &mut placed)?;
         let mut boxes = Vec::new();
         aabbs_into(&mut boxes, &packed, &supports.records, 0.0);
-        Ok((Self { bodies: copies, placed, boxes: StaticBoxes::new(boxes), frames: OnceLock::new() }, packed))
+        let (positions, origin) = (Vec::new(), None);
+        let boxes = StaticBoxes::new(boxes);
+        Ok((Self { bodies: copies, positions, origin, placed, boxes, frames: OnceLock::new() }, packed))
+    }
+
+    /// The same about an origin, for queries with positions in f64. The columns are those of the statics, and are checked.
+    ///
+    /// # Errors
+    /// The error of the first bad body.
+    pub(crate) fn about(
+        supports: &Supports,
+        columns: &BodyColumns<'_>,
+        origin: DVec3,
+    ) -> Result<(Self, Vec<PackedBody>)> {
+        let bodies = columns.unplaced();
+        let positions: Vec<DVec3> = (0..bodies.len()).map(|row| columns.position(row)).collect();
+        let mut packed: Vec<PackedBody> = vec![bytemuck::Zeroable::zeroed(); bodies.len()];
+        let mut placed = vec![Placed::default(); bodies.len()];
+        lay_out_about(supports, &bodies, &positions, origin, &mut packed, &mut placed)?;
+        let mut boxes = Vec::new();
+        aabbs_into(&mut boxes, &packed, &supports.records, 0.0);
+        let (origin, boxes) = (Some(origin), StaticBoxes::new(boxes));
+        Ok((Self { bodies, positions, origin, placed, boxes, frames: OnceLock::new() }, packed))
     }
 
     /// The frames of the statics.
     pub(crate) fn frames(&self, hulls: &[Hull]) -> &[Frame] {
         // On this thread: one that waits for others here might pick up a query that waits for it.
-        let frame = |body: &Body| Frame::new(&hulls[body.hull as usize], body);
-        self.frames.get_or_init(|| self.bodies.iter().map(frame).collect())
+        let stored = Stored { bodies: &self.bodies, positions: &self.positions };
+        let frame =
+            |(id, body): (u32, &Body)| Frame::at(&hulls[body.hull as usize], body, stored.position(id));
+        self.frames.get_or_init(|| (0..).zip(&self.bodies).map(frame).collect())
     }
 }

@@ -149,8 +149,8 @@ impl Witness for PairAt<'_> {
 }
 
 impl ExactPair {
-    /// The pair of two checked bodies.
-    pub(crate) fn new(hulls: [&Hull; 2], [a, b]: [&Body; 2], motions: [&Motion; 2]) -> Self {
+    /// The pair of two checked bodies; `offset` is from `b`'s position to `a`'s, world units.
+    pub(crate) fn new(hulls: [&Hull; 2], [a, b]: [&Body; 2], offset: DVec3, motions: [&Motion; 2]) -> Self {
         let mut side_a = SweptBody::new(hulls[0], a, motions[0]);
         let mut side_b = SweptBody::new(hulls[1], b, motions[1]);
         // A half-space has no size, so the other body's counts.
@@ -170,7 +170,7 @@ impl ExactPair {
         Self {
             a: side_a,
             b: side_b,
-            offset: difference(a.position, b.position),
+            offset: offset * inverse,
             velocity: difference(motions[0].velocity, motions[1].velocity),
             smaller: radius_a.min(radius_b) * inverse,
             sum: if planar { larger * inverse } else { (radius_a + radius_b) * inverse },

@@ -8,10 +8,10 @@ use web_time::Instant;
 use crate::collide::broad_phase::cpu;
 use crate::collide::broad_phase::estimate::{check_row_count, check_row_count_exhaustive};
 use crate::collide::bvh::aabb::Aabb;
-use crate::collide::gjk::pose::Placement;
 use crate::collide::hull::support::Supports;
 use crate::collide::narrow_phase::exact;
 use crate::collide::narrow_phase::measure;
+use crate::collide::narrow_phase::measure::shift;
 use crate::collide::narrow_phase::measured::Outcome;
 use crate::collide::narrow_phase::rows::{Batch, Precision, Stats};
 use crate::collide::narrow_phase::settle::log_settled;
@@ -147,16 +147,22 @@ pub(crate) fn sweeps(
 impl SweepQuery<'_> {
     /// Measures each pair that meets, at the time of impact.
     pub(crate) fn add_witnesses(&self, rows: &mut [Sweep]) {
+        let stored = self.input.stored();
         let witness = |row: &Sweep| {
-            let place = |body: u32| {
-                let (body, motion) = (&self.input.bodies[body as usize], self.motion(body));
-                Placement::new(&self.scene.hulls[body.hull as usize], body).moved(&motion, row.time)
-            };
-            (row.outcome != SweepOutcome::Miss).then(|| exact::measure_placed(&[row.a, row.b].map(place)))
+            if row.outcome == SweepOutcome::Miss {
+                return None;
+            }
+            let [a, b] = exact::placements(&self.scene.hulls, stored, [row.a, row.b]);
+            let moved = [a.moved(&self.motion(row.a), row.time), b.moved(&self.motion(row.b), row.time)];
+            let found = exact::measure_placed(&moved);
+            Some((found, stored.base(&self.scene.hulls, [row.a, row.b])))
         };
         let found = map(rows, witness);
         for (row, found) in rows.iter_mut().zip(found) {
-            row.set_witness(found.as_ref());
+            row.set_witness(found.as_ref().map(|(found, _)| found));
+            if let Some((_, Some(base))) = found {
+                row.points.iter_mut().flatten().for_each(|point| shift(point, base));
+            }
         }
     }
 
@@ -198,7 +204,8 @@ impl SweepQuery<'_> {
         for (index, (aabb, body)) in boxes.iter_mut().zip(&self.input.packed).enumerate() {
             let motion = self.motion(index as u32);
             if !aabb.is_plane() {
-                *aabb = swept_box(aabb, body, self.input.bodies[index].position, &motion, self.duration);
+                let origin = self.input.position(index as u32);
+                *aabb = swept_box(aabb, body, origin, &motion, self.duration);
             } else if motion != Motion::default() {
                 // A half-space that moves may reach everything.
                 aabb.min = [-bounds::EVERYTHING; 3];
@@ -295,7 +302,7 @@ impl SweepQuery<'_> {
     /// Whether the bounding balls about the origins of two bodies never meet. They contain the bodies however these rotate.
     fn never_meets(&self, a: u32, b: u32, velocity: DVec3) -> bool {
         let [[pa, ra], [pb, rb]] = [a, b].map(|body| {
-            let position = DVec3::from(self.input.bodies[body as usize].position.map(f64::from));
+            let position = self.input.position(body);
             let placed = &self.input.placed[body as usize];
             [position, DVec3::splat((placed.center() - position).length() + placed.radius())]
         });
@@ -305,7 +312,7 @@ impl SweepQuery<'_> {
     /// Upper bound of how far rotation moves a point of a body away from where translation alone would take it: the chord of the angle.
     fn spin(&self, body: u32) -> f64 {
         let placed = &self.input.placed[body as usize];
-        let position = DVec3::from(self.input.bodies[body as usize].position.map(f64::from));
+        let position = self.input.position(body);
         let angle = DVec3::from(self.motion(body).angular_velocity.map(f64::from)).length() * self.duration;
         ((placed.center() - position).length() + placed.radius()) * angle.min(2.0) * 1.000_002
     }
@@ -324,7 +331,7 @@ impl SweepQuery<'_> {
         match normal {
             Some(normal) if swept.is_start() => Swept::touching(normal),
             None if swept.is_start() => {
-                let measured = exact::measure(&self.scene.hulls, &self.input.bodies, [a, b]);
+                let measured = exact::measure(&self.scene.hulls, self.input.stored(), [a, b]);
                 if measured.status.is_hit() {
                     Swept::touching(measured.normal)
                 } else {
@@ -344,7 +351,9 @@ impl SweepQuery<'_> {
         let bodies = [a, b].map(|body| &self.input.bodies[body as usize]);
         let motions = [self.motion(a), self.motion(b)];
         let hulls = bodies.map(|body| &self.scene.hulls[body.hull as usize]);
-        let pair = ExactPair::new(hulls, bodies, [&motions[0], &motions[1]]);
+        let stored = self.input.stored();
+        let offset = stored.position(a) - stored.position(b);
+        let pair = ExactPair::new(hulls, bodies, offset, [&motions[0], &motions[1]]);
         match pair.sweep(self.duration, self.precision == Precision::Exact, axis) {
             Impact::Hit { time, normal } => Swept::hit(time, normal),
             Impact::Miss => Swept::MISS,
@@ -364,7 +373,7 @@ impl SweepQuery<'_> {
                 Outcome::Measured(measured) => *measured,
                 Outcome::Open | Outcome::Beyond => {
                     part.settled_count += 1;
-                    exact::measure(&self.scene.hulls, &self.input.bodies, [a, b])
+                    exact::measure(&self.scene.hulls, self.input.stored(), [a, b])
                 }
             };
             if measured.status.is_hit() {
@@ -406,19 +415,19 @@ fn examine(query: &SweepQuery<'_>, pairs: &[[u32; 2]], keeps_all: bool, part: &m
 }
 
 /// The swept box of a body, from its box at the start.
-fn swept_box(aabb: &Aabb, body: &PackedBody, origin: [f32; 3], motion: &Motion, duration: f64) -> Aabb {
+fn swept_box(aabb: &Aabb, body: &PackedBody, origin: DVec3, motion: &Motion, duration: f64) -> Aabb {
     let mut start = *aabb;
     if motion.angular_velocity != [0.0; 3] {
         // Two boxes contain the body however it rotates: that of the ball about its origin, and its own box widened by the chord.
         let arm: f64 = (0..3)
-            .map(|i| f64::from(body.position[i]) + f64::from(body.remainder[i]) - f64::from(origin[i]))
+            .map(|i| f64::from(body.position[i]) + f64::from(body.remainder[i]) - origin[i])
             .map(|x| x * x)
             .sum();
         let reach = (arm.sqrt() + f64::from(body.radius)) * 1.000_001;
         let angle = DVec3::from(motion.angular_velocity.map(f64::from)).length() * duration;
         let spin = reach * angle.min(2.0) * 1.000_001;
         for i in 0..3 {
-            let (low, high) = (f64::from(origin[i]) - reach, f64::from(origin[i]) + reach);
+            let (low, high) = (origin[i] - reach, origin[i] + reach);
             start.min[i] = start.min[i].min(below(low.max(f64::from(start.min[i]) - spin)));
             start.max[i] = start.max[i].max(above(high.min(f64::from(start.max[i]) + spin)));
         }

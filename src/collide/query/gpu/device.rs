@@ -99,7 +99,9 @@ impl EncodedQuery<'_> {
     fn encode(&self, arena: &GpuArena, frame: &mut Frame) -> Result<Vec<DevicePart>> {
         let context = &arena.context;
         let bodies = match self.bodies {
-            DeviceBodies::Host(_) => upload_bodies(frame, arena, self.packed, self.statics)?,
+            DeviceBodies::Host(_) | DeviceBodies::HostF64 { .. } => {
+                upload_bodies(frame, arena, self.packed, self.statics)?
+            }
             DeviceBodies::Buffer { buffer, count } => {
                 let limit = Some(context.binding_limit());
                 given(arena, "bodies of the caller", buffer, count, limit)?

@@ -18,7 +18,7 @@ use crate::collide::query::gpu::arena::GpuArena;
 use crate::collide::query::gpu::narrow::{DeviceQuery, check_row_count_unmoved, start};
 use crate::collide::query::gpu::verdicts::status_of;
 use crate::collide::scene::budget::RowBudget;
-use crate::collide::scene::placed::center;
+use crate::collide::scene::placed::{center, center_at};
 use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::error::Result;
 use crate::parallel::map;
@@ -111,7 +111,7 @@ impl<R: Row + 'static> DeviceQuery for MeasureQuery<R> {
         }
         let margin = self.request.margin;
         let rows = map(&self.rows, |row| match measured(scene, input, row) {
-            Some(measured) => R::of(scene, &input.bodies, [row.a, row.b], &measured, margin),
+            Some(measured) => R::of_stored(scene, input.stored(), [row.a, row.b], &measured, margin),
             None => R::open(row.a, row.b),
         });
         let open = (0..self.rows.len()).filter(|&at| status_of(self.rows[at].status).is_none()).collect();
@@ -120,15 +120,19 @@ impl<R: Row + 'static> DeviceQuery for MeasureQuery<R> {
     }
 }
 
-/// The measurement of a row, in world units; `None` where only f64 can decide.
+/// The measurement of a row, in world units, its point relative to the pair's base; `None` where only f64 can decide.
 fn measured(scene: &Scene, input: &QueryInput, row: &MeasuredRow) -> Option<Measured> {
     let status = status_of(row.status)?;
     let gap = f64::from(row.gap);
     let normal = DVec3::from(row.normal.map(f64::from));
     let anchor = if row.anchor == 0 { row.a } else { row.b };
     let body = &input.bodies[anchor as usize];
-    let point = center(body, &scene.supports.records[body.hull as usize]).position
-        + DVec3::from(row.point.map(f64::from));
+    let record = &scene.supports.records[body.hull as usize];
+    let center = match input.stored().base(&scene.hulls, [row.a, row.b]) {
+        None => center(body, record),
+        Some(base) => center_at(body, input.positions[anchor as usize] - base, false, record),
+    };
+    let point = center.position + DVec3::from(row.point.map(f64::from));
     let on_a = if row.anchor == 0 { point } else { point - normal * gap };
     Some(Measured { status, gap, normal, on_a })
 }

@@ -457,6 +457,6 @@ fn packed<'a>(scene: &Scene, input: &'a QueryInput, range: Range<usize>) -> Resu
     if range.end <= input.packed.len() {
         return Ok(Cow::Borrowed(&input.packed[range]));
     }
-    let pack = |row: usize| input.bodies[row].pack(row, &scene.supports);
+    let pack = |row: usize| input.pack(scene, row);
     range.map(pack).collect::<Result<Vec<_>>>().map(Cow::Owned)
 }
