@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use hullfield::collide::{Body, Motion};
+use hullfield::collide::{Body, BodyColumns, Motion};
 use hullfield::{Error, Location};
 
 use super::table::{Column, Table};
@@ -22,12 +22,19 @@ const ANGULAR_VELOCITY: [&str; 3] = ["wx", "wy", "wz"];
 pub(crate) struct Bodies<'a> {
     /// In the order of the rows.
     pub(crate) bodies: Vec<Body>,
+    /// The position of each body in f64, or empty where the bodies have theirs in f32.
+    pub(crate) positions: Vec<[f64; 3]>,
     /// The motion of each body, or empty if motions were not asked for.
     pub(crate) motions: Vec<Motion>,
     file: &'a Path,
 }
 
 impl Bodies<'_> {
+    /// The bodies with their positions.
+    pub(crate) fn columns(&self) -> BodyColumns<'_> {
+        BodyColumns { positions: &self.positions, ..BodyColumns::new(&self.bodies) }
+    }
+
     /// Turns the library's error about a body into one that names the file and the line.
     ///
     /// The file is read again to find the line. Keeping a line number for each of a million bodies would cost more.
@@ -60,8 +67,13 @@ impl Bodies<'_> {
     }
 }
 
-/// Reads bodies. `names` are the hulls' names; a body's hull is an index of them.
-pub(crate) fn bodies<'a>(file: &'a Path, names: &[&str], with_motions: bool) -> Result<Bodies<'a>> {
+/// Reads bodies. `names` are the hulls' names; a body's hull is an index of them. With `in_f64` their positions are read as f64.
+pub(crate) fn bodies<'a>(
+    file: &'a Path,
+    names: &[&str],
+    with_motions: bool,
+    in_f64: bool,
+) -> Result<Bodies<'a>> {
     let hulls: HashMap<&str, u32> = names.iter().copied().zip(0..).collect();
     let mut table = Table::open(file, &KNOWN)?;
     let hull = table.required("hull")?;
@@ -77,7 +89,7 @@ pub(crate) fn bodies<'a>(file: &'a Path, names: &[&str], with_motions: bool) -> 
     // A missing component of a velocity is 0; a quaternion needs all of its components.
     let [velocity, angular_velocity] =
         [VELOCITY, ANGULAR_VELOCITY].map(|names| names.map(|name| table.column(name)));
-    let (mut bodies, mut motions) = (Vec::new(), Vec::new());
+    let (mut bodies, mut motions, mut positions) = (Vec::new(), Vec::new(), Vec::new());
     while table.next()? {
         let name = table.name(hull)?;
         let &index = hulls.get(name).ok_or_else(|| {
@@ -86,7 +98,12 @@ pub(crate) fn bodies<'a>(file: &'a Path, names: &[&str], with_motions: bool) -> 
                 format!("no hull is called \"{}\", there are {}", excerpt(name), first_names(names)),
             )
         })?;
-        let mut body = Body::new(index).at(table.numbers(position)?);
+        let mut body = Body::new(index);
+        if in_f64 {
+            positions.push(table.numbers(position)?);
+        } else {
+            body.position = table.numbers(position)?;
+        }
         if let Some(columns) = rotation {
             body.rotation = table.numbers(columns)?;
             let length = body.rotation.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt();
@@ -128,7 +145,7 @@ pub(crate) fn bodies<'a>(file: &'a Path, names: &[&str], with_motions: bool) -> 
         }
         bodies.push(body);
     }
-    Ok(Bodies { bodies, motions, file })
+    Ok(Bodies { bodies, positions, motions, file })
 }
 
 fn numbers_or_zero(table: &Table, columns: [Option<Column>; 3]) -> Result<[f32; 3]> {
@@ -180,7 +197,7 @@ mod tests {
     fn error_of(name: &str, text: &str) -> String {
         let path = std::env::temp_dir().join(format!("hullfield-bodies-{}-{name}.csv", std::process::id()));
         std::fs::write(&path, text).unwrap();
-        let result = bodies(&path, &["box", "ball"], true).map(|found| found.bodies);
+        let result = bodies(&path, &["box", "ball"], true, false).map(|found| found.bodies);
         std::fs::remove_file(&path).unwrap();
         let message = result.map(|bodies| format!("{bodies:?}")).unwrap_or_else(|error| error.to_string());
         message.rsplit_once(".csv: ").map(|(_, rest)| rest.to_owned()).unwrap_or(message)
@@ -238,11 +255,13 @@ mod tests {
     fn a_missing_component_of_a_velocity_is_zero() {
         let path = std::env::temp_dir().join(format!("hullfield-motions-{}.csv", std::process::id()));
         std::fs::write(&path, "hull,x,y,z,vy,wx,wz,mask,radius\nbox,0,0,0,3,4,5,6,0.5\n").unwrap();
-        let found = bodies(&path, &["box"], true).unwrap();
+        let found = bodies(&path, &["box"], true, false).unwrap();
         let motion = Motion { velocity: [0.0, 3.0, 0.0], angular_velocity: [4.0, 0.0, 5.0] };
         assert_eq!(found.motions, [motion]);
         assert_eq!(found.bodies, [Body::new(0).padded(0.5).grouped(u32::MAX, 6)]);
-        assert!(bodies(&path, &["box"], false).unwrap().motions.is_empty());
+        assert!(found.positions.is_empty());
+        let found = bodies(&path, &["box"], false, true).unwrap();
+        assert!(found.motions.is_empty() && found.positions == [[0.0; 3]]);
         std::fs::remove_file(&path).unwrap();
     }
 

@@ -6,20 +6,27 @@ use hullfield::collide::Ray;
 use hullfield::{Error, Location};
 
 use super::table::Table;
+use super::text::Real;
 use crate::failure::{Failure, Result};
 
 const RAY_COLUMNS: [&str; 7] = ["ox", "oy", "oz", "dx", "dy", "dz", "max"];
 const POINT_COLUMNS: [&str; 3] = ["x", "y", "z"];
 
-/// Reads rays.
-pub(crate) fn rays(file: &Path) -> Result<Vec<Ray>> {
+/// Reads rays. With `in_f64` their origins are a list of their own, else that is empty.
+pub(crate) fn rays(file: &Path, in_f64: bool) -> Result<(Vec<Ray>, Vec<[f64; 3]>)> {
     let mut table = Table::open(file, &RAY_COLUMNS)?;
     let origin = [table.required("ox")?, table.required("oy")?, table.required("oz")?];
     let direction = [table.required("dx")?, table.required("dy")?, table.required("dz")?];
     let most = table.column("max");
-    let mut rays = Vec::new();
+    let (mut rays, mut origins) = (Vec::new(), Vec::new());
     while table.next()? {
-        let mut ray = Ray::new(table.numbers(origin)?, table.numbers(direction)?);
+        let start = if in_f64 {
+            origins.push(table.numbers(origin)?);
+            [0.0; 3]
+        } else {
+            table.numbers(origin)?
+        };
+        let mut ray = Ray::new(start, table.numbers(direction)?);
         if ray.direction == [0.0; 3] {
             return Err(table.invalid(direction[0], "dx, dy, dz are 0, a direction has a length"));
         }
@@ -33,11 +40,11 @@ pub(crate) fn rays(file: &Path) -> Result<Vec<Ray>> {
         }
         rays.push(ray);
     }
-    Ok(rays)
+    Ok((rays, origins))
 }
 
-/// Reads points in the world.
-pub(crate) fn world_points(file: &Path) -> Result<Vec<[f32; 3]>> {
+/// Reads points in the world, as f32 or as f64.
+pub(crate) fn world_points<T: Real + Default>(file: &Path) -> Result<Vec<[T; 3]>> {
     let mut table = Table::open(file, &POINT_COLUMNS)?;
     let columns = [table.required("x")?, table.required("y")?, table.required("z")?];
     let mut points = Vec::new();
@@ -75,14 +82,32 @@ mod tests {
         result.map_err(|error| error.to_string().rsplit_once(".csv: ").unwrap().1.to_owned())
     }
 
+    fn plain(file: &Path) -> Result<Vec<Ray>> {
+        let (rays, origins) = rays(file, false)?;
+        assert!(origins.is_empty());
+        Ok(rays)
+    }
+
+    #[test]
+    fn origins_in_f64_keep_their_digits() {
+        let text = "ox,oy,oz,dx,dy,dz\n10000000.000001,0.1,-1e300,0,0,1\n";
+        let (found, origins) = read("far", text, |file| rays(file, true)).unwrap();
+        assert_eq!(origins, [[10_000_000.000_001, 0.1, -1e300]]);
+        assert_eq!(found, [Ray::new([0.0; 3], [0.0, 0.0, 1.0])]);
+        let found = read("far-points", "x,y,z\n1e9,0.1,0.3\n", world_points::<f64>).unwrap();
+        assert_eq!(found, [[1e9, 0.1, 0.3]]);
+    }
+
     #[test]
     fn rays_have_an_optional_end() {
-        let found = read("good", "dx,dy,dz,ox,oy,oz\n0,0,-2,1,2,3\n", rays).unwrap();
+        let found = read("good", "dx,dy,dz,ox,oy,oz\n0,0,-2,1,2,3\n", plain).unwrap();
         assert_eq!(found, [Ray::new([1.0, 2.0, 3.0], [0.0, 0.0, -2.0])]);
-        let found = read("end", "ox,oy,oz,dx,dy,dz,max\n0,0,0,1,0,0,2.5\n0,0,0,1,0,0,inf\n", rays).unwrap();
+        let found =
+            read("end", "ox,oy,oz,dx,dy,dz,max\n0,0,0,1,0,0,2.5\n0,0,0,1,0,0,inf\n", |file| plain(file))
+                .unwrap();
         let ray = Ray::new([0.0; 3], [1.0, 0.0, 0.0]);
         assert_eq!(found, [ray.up_to(2.5), ray]);
-        assert_eq!(read("points", "z,y,x\n3,2,1\n", world_points).unwrap(), [[1.0, 2.0, 3.0]]);
+        assert_eq!(read("points", "z,y,x\n3,2,1\n", world_points::<f32>).unwrap(), [[1.0, 2.0, 3.0]]);
     }
 
     #[test]
@@ -108,10 +133,10 @@ mod tests {
             (String::new(), "the file is empty"),
         ];
         for (at, (text, expected)) in cases.into_iter().enumerate() {
-            assert_eq!(read(&at.to_string(), &text, rays).unwrap_err(), expected);
+            assert_eq!(read(&at.to_string(), &text, plain).unwrap_err(), expected);
         }
         assert_eq!(
-            read("point", "x,y,z\n1,2,x\n", world_points).unwrap_err(),
+            read("point", "x,y,z\n1,2,x\n", world_points::<f32>).unwrap_err(),
             "line 2, column z: \"x\" is not a number"
         );
     }

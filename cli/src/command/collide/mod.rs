@@ -35,7 +35,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let report_stream = check_files(arguments)?;
     let (named, warnings) = named_hulls(&arguments.hulls)?;
     let names: Vec<&str> = named.iter().map(|hull| hull.name.as_str()).collect();
-    let bodies = bodies(&arguments.bodies, &names, matches!(query, Query::Sweep { .. }))?;
+    let with_motions = matches!(query, Query::Sweep { .. });
+    let bodies = bodies(&arguments.bodies, &names, with_motions, arguments.positions.is_f64())?;
     let body_count = bodies.bodies.len();
     let given = arguments.pairs.as_ref().map(|path| pairs(path, body_count)).transpose()?;
     let traced_pair = traced_pair
@@ -57,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 
     let trace = match traced_pair {
         Some([a, b]) => {
-            let trace = arena.trace(&bodies.bodies[a], &bodies.bodies[b]);
+            let trace = arena.trace_pair(bodies.columns(), [a as u32, b as u32]);
             Some(PairTrace { a, b, trace: trace.map_err(|error| bodies.error_at_line(error))? })
         }
         None => None,
@@ -88,7 +89,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 
     let source = match &given {
         Some(given) => PairSource::Given(given),
-        None => PairSource::without_list(&hulls, &bodies.bodies, query.margin(), arguments.all_pairs),
+        None => PairSource::without_list(&hulls, bodies.columns(), query.margin(), arguments.all_pairs),
     };
     // Created before the query, so that a missing folder is reported at once.
     let mut sink = Sink::new(rows_out.as_deref())?;
@@ -135,8 +136,8 @@ fn run_query(
     sink: &mut Sink,
     as_json: bool,
 ) -> Result<Totals> {
-    let rows = &bodies.bodies;
-    let label = format!("{} bodies on the {}", rows.len(), arena.engine().backend());
+    let rows = bodies.columns();
+    let label = format!("{} bodies on the {}", rows.bodies.len(), arena.engine().backend());
     let mut writer = RowWriter::new(sink, as_json);
     match query {
         Query::Intersects => {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use hullfield::collide::{Arena, Hull, Options, PointOptions, RayOptions};
+use hullfield::collide::{Arena, Hull, Options, PointColumns, PointOptions, Ray, RayColumns, RayOptions};
 use hullfield::{Engine, Error};
 use serde_json::{Value, json};
 
@@ -26,6 +26,15 @@ const CHUNK: usize = 1 << 20;
 enum Probe<'a> {
     Rays(&'a Path),
     Points(&'a Path),
+}
+
+/// What was read of it.
+enum Probes {
+    /// Rays, and where they start in f64; none where they start at their own origins.
+    Rays(Vec<Ray>, Vec<[f64; 3]>),
+    Points(Vec<[f32; 3]>),
+    /// Points in f64.
+    FarPoints(Vec<[f64; 3]>),
 }
 
 impl<'a> Probe<'a> {
@@ -57,10 +66,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<bool> {
     check_outputs(&[OutputFlag::text("--out", &arguments.out, &["csv"])], &inputs, arguments.json)?;
     let (named, warnings) = named_hulls(&arguments.hulls)?;
     let names: Vec<&str> = named.iter().map(|hull| hull.name.as_str()).collect();
-    let bodies = bodies(&arguments.bodies, &names, false)?;
-    let (rays, points) = match probe {
-        Probe::Rays(file) => (rays(file)?, Vec::new()),
-        Probe::Points(file) => (Vec::new(), world_points(file)?),
+    let in_f64 = arguments.positions.is_f64();
+    let bodies = bodies(&arguments.bodies, &names, false, in_f64)?;
+    let probes = match probe {
+        Probe::Rays(file) => {
+            let (rays, origins) = rays(file, in_f64)?;
+            Probes::Rays(rays, origins)
+        }
+        Probe::Points(file) if in_f64 => Probes::FarPoints(world_points(file)?),
+        Probe::Points(file) => Probes::Points(world_points(file)?),
     };
     let mut stages = Stages { read_ms: milliseconds(started), ..Stages::default() };
 
@@ -75,23 +89,31 @@ pub(super) fn run(arguments: &Arguments) -> Result<bool> {
     let as_json = arguments.json && arguments.out.is_none();
     let mut writer = RowWriter::new(&mut sink, as_json);
     let failed = |first: usize, error: Error| error_at_line(probe, first, &bodies, error);
-    let totals = match probe {
-        Probe::Rays(_) => stream(&rays, &mut writer, |first, rays| {
-            let found = arena.raycasts(&bodies.bodies, rays, &RayOptions::default());
+    let nearest = |first: usize, points: PointColumns<'_>| {
+        let found = arena.nearest_points(bodies.columns(), points, &PointOptions::default());
+        let mut found = found.and_then(hullfield::Pending::wait).map_err(|error| failed(first, error))?;
+        for row in &mut found.rows {
+            row.point += first as u32;
+        }
+        Ok((found.rows, found.stats))
+    };
+    let totals = match &probes {
+        Probes::Rays(rays, origins) => stream(rays, &mut writer, |first, rays| {
+            let origins = if origins.is_empty() { &[][..] } else { &origins[first..first + rays.len()] };
+            let found =
+                arena.raycasts(bodies.columns(), RayColumns { rays, origins }, &RayOptions::default());
             let mut found = found.and_then(hullfield::Pending::wait).map_err(|error| failed(first, error))?;
             for row in &mut found.rows {
                 row.ray += first as u32;
             }
             Ok((found.rows, found.stats))
         })?,
-        Probe::Points(_) => stream(&points, &mut writer, |first, points| {
-            let found = arena.nearest_points(&bodies.bodies, points, &PointOptions::default());
-            let mut found = found.and_then(hullfield::Pending::wait).map_err(|error| failed(first, error))?;
-            for row in &mut found.rows {
-                row.point += first as u32;
-            }
-            Ok((found.rows, found.stats))
-        })?,
+        Probes::Points(points) => {
+            stream(points, &mut writer, |first, points| nearest(first, PointColumns::new(points)))?
+        }
+        Probes::FarPoints(points) => {
+            stream(points, &mut writer, |first, points| nearest(first, PointColumns::new_f64(points)))?
+        }
     };
     stages.wall_ms = milliseconds(started);
     let file_out = arguments.out.as_deref().filter(|out| !is_dash(out));

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::time::Instant;
 
 use hullfield::Pending;
-use hullfield::collide::{Batch, Body, Hull, Pairs, Stats};
+use hullfield::collide::{Batch, BodyColumns, Hull, Pairs, Stats};
 use rayon::prelude::*;
 
 use super::rows::{Row, Text};
@@ -35,7 +35,7 @@ impl PairSource<'_> {
     /// The source for a call without `--pairs`.
     pub(super) fn without_list(
         hulls: &[Hull],
-        bodies: &[Body],
+        bodies: BodyColumns<'_>,
         margin: Option<f32>,
         all_pairs: bool,
     ) -> Self {
@@ -50,7 +50,7 @@ impl PairSource<'_> {
 }
 
 /// An upper bound on the distance between any two points of the scene.
-fn scene_diameter(hulls: &[Hull], bodies: &[Body]) -> f64 {
+fn scene_diameter(hulls: &[Hull], columns: BodyColumns<'_>) -> f64 {
     let radii: Vec<f64> = hulls
         .iter()
         .map(|hull| {
@@ -59,12 +59,13 @@ fn scene_diameter(hulls: &[Hull], bodies: &[Body]) -> f64 {
         })
         .collect();
     let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
-    for body in bodies {
+    for (row, body) in columns.bodies.iter().enumerate() {
+        let position = columns.positions.get(row).copied().unwrap_or(body.position.map(f64::from));
         let radius = radii.get(body.hull as usize).copied().unwrap_or(f64::INFINITY);
         let scale = body.scale.into_iter().fold(0.0, f32::max);
         let radius = radius * f64::from(scale) + f64::from(body.padding);
         for axis in 0..3 {
-            let x = f64::from(body.position[axis]);
+            let x = position[axis];
             low[axis] = low[axis].min(x - radius);
             high[axis] = high[axis].max(x + radius);
         }
@@ -233,6 +234,8 @@ impl<'a> RowWriter<'a> {
 
 #[cfg(test)]
 mod tests {
+    use hullfield::collide::Body;
+
     use super::*;
 
     #[test]
@@ -240,9 +243,13 @@ mod tests {
         let hulls = [Hull::cuboid([0.5; 3]).unwrap(), Hull::ball(2.0).unwrap()];
         let bodies = [Body::new(0), Body::new(1).at([10.0, 0.0, 0.0]).scaled(1.5).padded(1.0)];
         // The ball spans x from 6 to 14, the box from -0.87 to 0.87.
-        let diameter = scene_diameter(&hulls, &bodies);
+        let diameter = scene_diameter(&hulls, (&bodies).into());
+        let positions = [[0.0; 3], [10.0, 0.0, 0.0]];
+        let columns = BodyColumns { positions: &positions, ..BodyColumns::new(&bodies) };
+        assert_eq!(scene_diameter(&hulls, columns), diameter);
         assert!((15.0..19.0).contains(&diameter), "{diameter}");
-        let source = |margin, all_pairs| PairSource::without_list(&hulls, &bodies, margin, all_pairs);
+        let source =
+            |margin, all_pairs| PairSource::without_list(&hulls, (&bodies).into(), margin, all_pairs);
         assert_eq!(source(Some(f32::INFINITY), false), PairSource::All);
         assert_eq!(source(Some(20.0), true), PairSource::All);
         assert_eq!(source(Some(5.0), true), PairSource::OneQuery(Pairs::Exhaustive));
