@@ -50,6 +50,12 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
     if options.selects("compounds") {
         crate::compounds::against_peer(options, report)?;
     }
+    if options.selects("casts") {
+        crate::shapes::casts(options, report)?;
+    }
+    if options.selects("nearest") {
+        crate::shapes::nearest(options, report)?;
+    }
     if options.selects("frame") {
         frame(options, report, &engines)?;
     }

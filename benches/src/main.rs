@@ -32,6 +32,7 @@ mod room;
 mod rows;
 mod scene;
 mod shaders;
+mod shapes;
 mod sweeps;
 mod timing;
 mod verdicts;

@@ -1,9 +1,10 @@
 //! The peer parry3d: `intersection_test`, `distance`, `contact` and `cast_shapes` on convex polyhedra, on one thread.
 
-use hullfield::collide::{Compound, CompoundBody, Ray};
+use hullfield::collide::{Compound, CompoundBody, Ray, ShapeCast};
 use hullfield_oracle::Placed;
+use parry3d::bounding_volume::Aabb;
 use parry3d::math::{Pose, Rotation, Vector};
-use parry3d::partitioning::{Bvh, BvhBuildStrategy};
+use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhNode};
 use parry3d::query;
 use parry3d::query::RayCast;
 use parry3d::shape::{Compound as PeerCompound, ConvexPolyhedron, Shape, SharedShape};
@@ -27,11 +28,6 @@ impl Peer {
                 ConvexPolyhedron::from_convex_hull(&points)
             })
             .collect();
-        let pose = |body: &Placed| {
-            let [x, y, z] = body.pose.position;
-            let [i, j, k, w] = body.pose.rotation;
-            Pose::from_parts(Vector::new(x, y, z), Rotation::from_xyzw(i, j, k, w))
-        };
         let hulls = bodies.iter().map(|body| body.hull as usize).collect();
         Self { shapes, poses: bodies.iter().map(pose).collect(), hulls }
     }
@@ -132,13 +128,21 @@ impl Peer {
     }
 }
 
+fn pose(body: &Placed) -> Pose {
+    let [x, y, z] = body.pose.position;
+    let [i, j, k, w] = body.pose.rotation;
+    Pose::from_parts(Vector::new(x, y, z), Rotation::from_xyzw(i, j, k, w))
+}
+
 /// The peer's bodies and a tree over their boxes.
-pub(crate) struct RayPeer {
+pub(crate) struct ScenePeer {
     tree: Bvh,
+    /// One for each hull.
+    shapes: Vec<ConvexPolyhedron>,
     bodies: Vec<(Pose, ConvexPolyhedron)>,
 }
 
-impl RayPeer {
+impl ScenePeer {
     /// Builds the tree.
     ///
     /// # Errors
@@ -150,7 +154,66 @@ impl RayPeer {
         };
         let bodies: Vec<_> = peer.poses.iter().zip(&peer.hulls).map(body).collect::<Result<_, _>>()?;
         let boxes: Vec<_> = bodies.iter().map(|(pose, shape)| shape.compute_aabb(pose)).collect();
-        Ok(Self { tree: Bvh::from_leaves(BvhBuildStrategy::Binned, &boxes), bodies })
+        let shapes = peer.shapes.iter().flatten().cloned().collect();
+        Ok(Self { tree: Bvh::from_leaves(BvhBuildStrategy::Binned, &boxes), shapes, bodies })
+    }
+
+    /// Writes the body that each shape meets first, and its distance: the walk of parry3d's `cast_shape` for composite shapes. The shapes are
+    /// of the scene's hulls.
+    pub(crate) fn first_casts(
+        &self,
+        shapes: &[Placed],
+        casts: &[ShapeCast],
+        hits: &mut Vec<Option<(u32, f32)>>,
+    ) {
+        hits.clear();
+        hits.extend(shapes.iter().zip(casts).map(|(placed, cast)| {
+            let (pose, shape) = (pose(placed), &self.shapes[placed.hull as usize]);
+            let [u, v, w] = cast.direction;
+            let velocity = Vector::new(u, v, w).normalize();
+            let aabb = shape.compute_aabb(&pose);
+            let ray = query::Ray::new(Vector::ZERO, velocity);
+            let (shift, margin) = (-aabb.center(), aabb.half_extents());
+            self.tree.find_best(
+                f32::MAX,
+                |node: &BvhNode, best| {
+                    let sum = Aabb { mins: node.mins() + shift - margin, maxs: node.maxs() + shift + margin };
+                    sum.cast_local_ray(&ray, best, true).unwrap_or(f32::MAX)
+                },
+                |body, best| {
+                    let (at, body) = &self.bodies[body as usize];
+                    let options = query::ShapeCastOptions {
+                        max_time_of_impact: best,
+                        compute_impact_geometry_on_penetration: false,
+                        ..query::ShapeCastOptions::default()
+                    };
+                    let still = Vector::ZERO;
+                    let found = query::cast_shapes(&pose, velocity, shape, at, still, body, options);
+                    found.ok().flatten().map(|hit| hit.time_of_impact)
+                },
+            )
+        }));
+    }
+
+    /// Writes the nearest other body of each body, and its distance.
+    pub(crate) fn nearest(&self, near: &mut Vec<Option<(u32, f32)>>) {
+        near.clear();
+        near.extend((0..).zip(&self.bodies).map(|(id, (pose, shape))| {
+            let aabb = shape.compute_aabb(pose);
+            self.tree.find_best(
+                f32::MAX,
+                |node: &BvhNode, _| {
+                    let apart = (node.mins() - aabb.maxs).max(aabb.mins - node.maxs());
+                    apart.max(Vector::ZERO).length()
+                },
+                |body, _| {
+                    let (at, other) = &self.bodies[body as usize];
+                    let distance =
+                        || query::distance(pose, shape, at, other).ok().map(|found| found.distance);
+                    if body == id { None } else { distance() }
+                },
+            )
+        }));
     }
 
     /// Writes the body that each ray hits first, and its distance.
