@@ -28,6 +28,8 @@ pub enum Location {
     },
     /// A ray.
     Ray(usize),
+    /// A shape cast.
+    Cast(usize),
     /// A cell of a grid.
     Cell(Cell),
     /// A position in a grid's world.
@@ -81,6 +83,7 @@ impl fmt::Display for Location {
             Self::Pair(row) => write!(f, "pair {row}"),
             Self::Part { compound, part } => write!(f, "compound {compound}, part {part}"),
             Self::Ray(row) => write!(f, "ray {row}"),
+            Self::Cast(row) => write!(f, "shape cast {row}"),
             Self::Cell(cell) => write!(f, "cell {cell}"),
             Self::Position(row) => write!(f, "position {row}"),
             Self::Edit(row) => write!(f, "edit {row}"),
@@ -259,16 +262,33 @@ impl Error {
     /// The same error at another place.
     #[allow(dead_code, reason = "a build without some feature may hold no place that calls it")]
     pub(crate) fn moved(mut self, to: impl Fn(Location) -> Location) -> Self {
-        if let Self::Value { at, .. }
-        | Self::Missing { at, .. }
-        | Self::Count { at, .. }
-        | Self::Invalid { at, .. }
-        | Self::NoGoals { at, .. }
-        | Self::DistanceOverflow { at, .. } = &mut self
-        {
+        if let Some(at) = self.location() {
             *at = to(*at);
         }
         self
+    }
+
+    /// The same error at another location.
+    #[allow(dead_code, reason = "a build without some feature may hold no place that calls it")]
+    pub(crate) fn moved_to(mut self, location: Location) -> Self {
+        if let Some(at) = self.location() {
+            *at = location;
+        }
+        self
+    }
+
+    /// Where it is, for the errors that are anywhere.
+    #[allow(dead_code, reason = "a build without some feature may hold no place that calls it")]
+    fn location(&mut self) -> Option<&mut Location> {
+        match self {
+            Self::Value { at, .. }
+            | Self::Missing { at, .. }
+            | Self::Count { at, .. }
+            | Self::Invalid { at, .. }
+            | Self::NoGoals { at, .. }
+            | Self::DistanceOverflow { at, .. } => Some(at),
+            _ => None,
+        }
     }
 
     /// A bug in hullfield, noticed at `place` (`module::function`): what should have held and did not.

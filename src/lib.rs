@@ -48,8 +48,9 @@
 //!
 //! `distances` adds how far apart, `contacts` how deep and where, `manifolds` up to four points of each contact, `gradients` how the
 //! separation changes with both poses, `sweeps` when moving bodies first meet. One pair needs no arena: [`collide::distance`] and its like
-//! take two hulls and two poses. `raycasts` and its like say what rays hit, `nearest_points` and `containments` which bodies points are near
-//! to and in. [`collide::Bodies`] keeps bodies from frame to frame, by ids, and tells which pairs begin to touch, still touch, and no longer
+//! take two hulls and two poses. `raycasts` and its like say what rays hit, `shape_casts` what moving shapes do, `nearest_points` and
+//! `containments` which bodies points are near to and in, `nearest_bodies` which are near to each other; `hits` and `hit_counts` answer
+//! without the rows of pairs. [`collide::Bodies`] keeps bodies from frame to frame, by ids, and tells which pairs begin to touch, still touch, and no longer
 //! do.
 //!
 //! # Which way is the goal

@@ -1,7 +1,7 @@
 //! Collision of convex hulls: which pairs of bodies touch, how deep, where, and when.
 //!
-//! A folder is a stage. From the ground up: `hull`, `bvh`, `scene`, `gjk`, `epa`, `broad_phase`, `narrow_phase`, `ray`, `sweep`, `warm`,
-//! `query`, `bodies` and `compound`. Imports run downward only.
+//! A folder is a stage. From the ground up: `hull`, `bvh`, `scene`, `gjk`, `epa`, `broad_phase`, `narrow_phase`, `ray`, `sweep`, `shape`,
+//! `warm`, `query`, `bodies` and `compound`. Imports run downward only.
 
 mod bodies;
 mod broad_phase;
@@ -14,6 +14,7 @@ mod narrow_phase;
 mod query;
 mod ray;
 mod scene;
+mod shape;
 mod sweep;
 mod warm;
 
@@ -42,8 +43,8 @@ pub use query::encoded::{
 pub use query::estimate::Estimate;
 pub use query::kinds::Query;
 pub use query::options::{
-    ContactOptions, DistanceOptions, GradientOptions, ManifoldOptions, Options, PointOptions, RayOptions,
-    SweepOptions,
+    ContactOptions, DistanceOptions, GradientOptions, ManifoldOptions, NearestOptions, Options, PointOptions,
+    RayOptions, ShapeCastOptions, SweepOptions,
 };
 pub use query::pair::{
     contact, distance, distance_lower_bound, gradient, intersection, intersects, manifold, nearest_point,
@@ -60,6 +61,8 @@ pub use scene::pairs::Pairs;
 pub use scene::pose::Pose;
 pub use scene::ray::Ray;
 pub use scene::ray_columns::{PointColumns, RayColumns};
+pub use scene::shape_cast::ShapeCast;
+pub use shape::rows::{NearestBody, ShapeCastAny, ShapeCastFirst, ShapeCastHit};
 pub use sweep::rows::{Sweep, SweepOutcome};
 #[cfg(all(feature = "gpu", any(feature = "inspect", test)))]
 pub(crate) use {

@@ -28,12 +28,14 @@ mod features;
 mod frames;
 mod gradients;
 mod half_space;
+mod hits;
 mod hostile;
 mod hull;
 mod manifold;
 mod measures;
 mod measures_known;
 mod measures_random;
+mod nearest_bodies;
 mod pair;
 #[cfg(feature = "gpu")]
 mod parts;
@@ -44,6 +46,7 @@ mod ray_scenes;
 mod rows;
 #[cfg(feature = "serde")]
 mod serde;
+mod shape_casts;
 mod shapes;
 #[cfg(feature = "gpu")]
 mod subgroups;

@@ -11,14 +11,14 @@ use crate::answers::engines;
 use crate::ray::kinds;
 
 /// Hulls of every kind and half-spaces, bodies at one size or at many, statics, and rays among them.
-struct Crowd {
-    hulls: Vec<Hull>,
-    bodies: Vec<Body>,
-    statics: Vec<Body>,
-    rays: Vec<Ray>,
+pub(crate) struct Crowd {
+    pub(crate) hulls: Vec<Hull>,
+    pub(crate) bodies: Vec<Body>,
+    pub(crate) statics: Vec<Body>,
+    pub(crate) rays: Vec<Ray>,
 }
 
-fn crowd(count: usize, ray_count: usize, spread: f64, far: f64, seed: u64) -> Crowd {
+pub(crate) fn crowd(count: usize, ray_count: usize, spread: f64, far: f64, seed: u64) -> Crowd {
     let mut random = Random::new(seed);
     let mut hulls: Vec<Hull> = kinds().into_iter().map(|(hull, _)| hull).collect();
     hulls.push(Hull::half_space());

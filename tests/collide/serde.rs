@@ -3,9 +3,9 @@
 use hullfield::Engine;
 use hullfield::collide::{
     Arena, Bodies, Body, BodyId, BodyPair, BodyRef, Contact, ContactOptions, Distance, DistanceOptions,
-    Estimate, Gradient, GradientOptions, Hull, Intersection, Manifold, ManifoldOptions, Motion, Options,
-    PairEvent, Pairs, Plane, PointOptions, Pose, Precision, Query, Ray, RayOptions, Stats, Status, Sweep,
-    SweepOptions, SweepOutcome,
+    Estimate, Gradient, GradientOptions, Hull, Intersection, Manifold, ManifoldOptions, Motion,
+    NearestOptions, Options, PairEvent, Pairs, Plane, PointOptions, Pose, Precision, Query, Ray, RayOptions,
+    ShapeCast, ShapeCastOptions, Stats, Status, Sweep, SweepOptions, SweepOutcome,
 };
 use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes;
@@ -240,6 +240,16 @@ fn rows_and_statistics_of_every_query_come_back() {
     let points: Vec<[f32; 3]> = bodies.iter().map(|body| body.position).collect();
     comes_back(&arena.nearest_points(&bodies, &points, &PointOptions::default()).unwrap().wait().unwrap());
     comes_back(&arena.containments(&bodies, &points).unwrap().wait().unwrap());
+    let casts: Vec<ShapeCast> = bodies.iter().map(|&body| ShapeCast::new(body, [0.5, -1.0, 0.1])).collect();
+    comes_back(&casts);
+    let options = ShapeCastOptions { skip_start: true, witness: true };
+    let found = arena.shape_casts(&bodies, &casts, &options).unwrap().wait().unwrap();
+    assert!(found.rows.iter().any(|row| row.hit.is_some_and(|hit| hit.points.is_some())));
+    comes_back(&found);
+    comes_back(&arena.shape_casts_all(&bodies, &casts, &options).unwrap().wait().unwrap());
+    comes_back(&arena.shape_casts_any(&bodies, &casts, &options).unwrap().wait().unwrap());
+    comes_back(&arena.nearest_bodies(&bodies, &NearestOptions::default()).unwrap().wait().unwrap());
+    comes_back(&arena.hits(&bodies).unwrap().wait().unwrap());
     comes_back(&arena.trace(&bodies[0], &bodies[1]).unwrap());
     comes_back::<Estimate>(&arena.estimate(Query::Intersections, bodies.len(), &all));
 }
@@ -318,6 +328,12 @@ fn options_that_are_left_out_are_the_default_and_none_is_misspelt_in_silence() {
     comes_back(&ray);
     let bad = refused::<Ray>(r#"{"origin": [1, 2, 3], "direction": [0, 0, 0]}"#);
     assert!(bad.contains("direction is"), "{bad}");
+    comes_back(&NearestOptions::default());
+    let cast: ShapeCast = serde_json::from_str(r#"{"body": {"hull": 3}, "direction": [0, 0, 1]}"#).unwrap();
+    assert_eq!(cast, ShapeCast::new(Body::new(3), [0.0, 0.0, 1.0]));
+    comes_back(&cast.up_to(2.0));
+    let bad = refused::<ShapeCast>(r#"{"body": {"hull": 3}, "direction": [0, 0, 0]}"#);
+    assert!(bad.contains("direction is"), "{bad}");
     for error in [
         refused::<Options>(r#"{"warmstart": true}"#),
         refused::<DistanceOptions>(r#"{"Margin": 1}"#),
@@ -326,6 +342,8 @@ fn options_that_are_left_out_are_the_default_and_none_is_misspelt_in_silence() {
         refused::<SweepOptions>(r#"{"time": 1}"#),
         refused::<RayOptions>(r#"{"skip": true}"#),
         refused::<PointOptions>(r#"{"max": 1}"#),
+        refused::<ShapeCastOptions>(r#"{"skip": true}"#),
+        refused::<NearestOptions>(r#"{"k": 1}"#),
         refused::<Motion>(r#"{"speed": [0, 0, 0]}"#),
     ] {
         assert!(error.contains("unknown field"), "{error}");

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use glam::DVec3;
+
 use crate::collide::broad_phase::cpu::BroadPhase;
 use crate::collide::bvh::aabb::Aabb;
 use crate::collide::bvh::static_tree::StaticBoxes;
@@ -18,6 +20,7 @@ use crate::collide::scene::body::Body;
 use crate::collide::scene::bounds::half;
 use crate::collide::scene::budget::RowBudget;
 use crate::collide::scene::columns::BodyColumns;
+use crate::collide::scene::far::origin_of;
 use crate::collide::scene::pairs::{Pairs, check};
 use crate::error::{Error, Result};
 use crate::observe::span;
@@ -70,8 +73,6 @@ const SHARE: usize = 256;
 pub struct Compounds {
     /// Without a warm start.
     arena: Arena,
-    /// The same, which need not list parts that are apart.
-    listing: Arena,
     shapes: Arc<[Shape]>,
 }
 
@@ -107,8 +108,7 @@ impl Compounds {
         let rows: Vec<(usize, &Compound)> = compounds.iter().enumerate().collect();
         let shapes: Result<Vec<Shape>> =
             map(&rows, |&(row, compound)| Shape::new(row, compound, hulls)).into_iter().collect();
-        let arena = arena.with_options(options)?;
-        Ok(Self { listing: arena.listing(), arena, shapes: shapes?.into() })
+        Ok(Self { arena: arena.with_options(options)?, shapes: shapes?.into() })
     }
 
     /// The arena.
@@ -285,9 +285,19 @@ impl Compounds {
         if all > limit {
             return Err(Error::TooMany { what: "bodies", count: all, limit });
         }
+        let positions: Vec<[f64; 3]> = bodies.iter().map(|body| body.position).collect();
+        let hull_of = |body: &CompoundBody| Body::new(self.shapes[body.compound as usize].parts[0].hull);
+        let hulls: Vec<Body> = bodies.iter().map(hull_of).collect();
+        let columns = BodyColumns { positions: &positions, ..BodyColumns::new(&hulls) };
+        let (arena, origin) = if bodies.is_empty() {
+            (self.arena.clone(), DVec3::ZERO)
+        } else {
+            (self.arena.about_bodies(&columns)?, origin_of(&columns, &self.arena.scene.supports))
+        };
         let crowd = Crowd {
-            arena: self.arena.clone(),
-            listing: self.listing.clone(),
+            listing: arena.listing(),
+            arena,
+            origin,
             shapes: Arc::clone(&self.shapes),
             placements: map_shares(bodies, SHARE, CompoundBody::placement),
             bodies: bodies.to_vec(),
@@ -312,8 +322,11 @@ impl<R, F: Fn(&Arena, BodyColumns<'_>, Pairs<'_>) -> Result<Pending<Batch<R>>> +
 /// The bodies of a query.
 #[derive(Debug)]
 struct Crowd {
+    /// With its statics about the origin.
     arena: Arena,
     listing: Arena,
+    /// What boxes are relative to.
+    origin: DVec3,
     shapes: Arc<[Shape]>,
     bodies: Vec<CompoundBody>,
     placements: Vec<Placement>,
@@ -325,10 +338,10 @@ impl Crowd {
     fn placed(&self, id: u32) -> Option<Placed<'_>> {
         let body = self.bodies.get(id as usize)?;
         let (shape, placement) = (&self.shapes[body.compound as usize], &self.placements[id as usize]);
-        Some(Placed { shape, placement })
+        Some(Placed { shape, placement, position: placement.position - self.origin })
     }
 
-    /// The world box of a static.
+    /// The box of a static, relative to the origin.
     fn fixed(&self, id: u32) -> Option<&Aabb> {
         self.arena.statics.as_ref()?.boxes.boxes().get((id as usize).checked_sub(self.bodies.len())?)
     }

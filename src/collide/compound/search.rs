@@ -13,13 +13,15 @@ use crate::collide::compound::shape::Shape;
 pub(crate) struct Placed<'a> {
     pub(crate) shape: &'a Shape,
     pub(crate) placement: &'a Placement,
+    /// Of the body, relative to the query's origin.
+    pub(crate) position: DVec3,
 }
 
 /// Up to so many leaves of a tree are tested one after the other.
 const FEW_LEAVES: usize = 8;
 
 impl Placed<'_> {
-    /// The box around the body, in the world.
+    /// The box around the body, relative to the query's origin.
     pub(crate) fn bounds(&self) -> CenteredBox {
         self.local_to_world().around(&self.shape.bounds).grown(self.placement.padding + self.slack())
     }
@@ -34,21 +36,21 @@ impl Placed<'_> {
     #[inline(always)]
     fn from(&self, other: &Placed<'_>) -> Transform {
         let back = self.placement.turn.transpose();
-        let by = back * ((other.placement.position - self.placement.position) / self.placement.scale);
+        let by = back * ((other.position - self.position) / self.placement.scale);
         Transform::new(&(back * other.placement.turn), other.placement.scale / self.placement.scale, by)
     }
 
-    /// The way from the frame of this body to the world.
+    /// The way from the frame of this body to the world, relative to the query's origin.
     fn local_to_world(self) -> Transform {
-        let Placement { position, ref turn, scale, .. } = *self.placement;
-        Transform::new(turn, scale, position)
+        let Placement { ref turn, scale, .. } = *self.placement;
+        Transform::new(turn, scale, self.position)
     }
 
-    /// The way from the world to the frame of this body.
+    /// The way back.
     fn world_to_local(self) -> Transform {
         let back = self.placement.turn.transpose();
         let scale = 1.0 / self.placement.scale;
-        Transform::new(&back, scale, back * (-self.placement.position * scale))
+        Transform::new(&back, scale, back * (-self.position * scale))
     }
 
     /// Calls `found` for each part whose box meets one in this body's frame, in no order.

@@ -75,7 +75,7 @@ impl Shape {
         let aabbs: Vec<Aabb> = boxes.iter().map(CenteredBox::nearest).collect();
         let turns = parts.iter().map(|part| unit(part.pose.rotation)).collect();
         let mut tree = Tree::default();
-        tree.rebuild(&aabbs);
+        tree.rebuild(&aabbs, &[]);
         Ok(Self { parts, turns, boxes, points, radii, tree, bounds })
     }
 }

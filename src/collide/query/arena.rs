@@ -73,6 +73,8 @@ pub struct Arena {
     warm: Option<Arc<WarmStart>>,
     /// Whether the CPU engine leaves out rows of given pairs that the broad phase would not list.
     is_listing: bool,
+    /// Whether the statics are about the origin of the query.
+    is_about: bool,
 }
 
 /// The statics for the CPU, and the hulls and statics on the device.
@@ -116,6 +118,7 @@ impl Arena {
             far_statics: Arc::default(),
             warm: None,
             is_listing: false,
+            is_about: false,
         })
     }
 
@@ -159,7 +162,8 @@ impl Arena {
     /// The arena for a query over these bodies: itself where all positions are f32, else with the statics about the query's origin and without
     /// a warm start.
     pub(super) fn about(&self, columns: &BodyColumns<'_>) -> Result<Cow<'_, Self>> {
-        if columns.positions.is_empty() && self.options.static_positions.is_empty() {
+        let is_plain = columns.positions.is_empty() && self.options.static_positions.is_empty();
+        if is_plain || self.is_about {
             return Ok(Cow::Borrowed(self));
         }
         columns.check()?;
@@ -169,6 +173,11 @@ impl Arena {
             (None, self.gpu.clone())
         };
         Ok(Cow::Owned(Self { statics, gpu, warm: None, ..self.clone() }))
+    }
+
+    /// The arena for several queries about the origin of these bodies.
+    pub(crate) fn about_bodies(&self, columns: &BodyColumns<'_>) -> Result<Self> {
+        Ok(Self { is_about: true, ..self.about(columns)?.into_owned() })
     }
 
     /// The statics laid out about an origin: those of an earlier query where it had the same.
@@ -428,7 +437,7 @@ impl Arena {
         self.about(&columns)?.measures_about(columns, pairs, margin)
     }
 
-    fn measures_about<R: Row + 'static>(
+    fn measures_about<R: Row + PairRow + 'static>(
         &self,
         columns: BodyColumns<'_>,
         pairs: Pairs<'_>,

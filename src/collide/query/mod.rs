@@ -2,6 +2,7 @@
 
 pub(crate) mod arena;
 pub(crate) mod cpu;
+mod deepest;
 #[cfg(feature = "gpu")]
 pub(crate) mod device;
 #[cfg(feature = "gpu")]
@@ -20,4 +21,5 @@ mod order;
 pub(crate) mod pair;
 pub(crate) mod prepare;
 mod rays;
+mod shapes;
 pub(crate) mod warm;

@@ -181,3 +181,42 @@ impl Default for PointOptions {
         Self { max_distance: f32::INFINITY }
     }
 }
+
+/// The options of [`Arena::shape_casts`](crate::collide::Arena::shape_casts) and its like.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
+pub struct ShapeCastOptions {
+    /// Whether a shape does not hit the bodies that it touches or overlaps at the start: say, the ground that a character stands on. Off by
+    /// default.
+    pub skip_start: bool,
+    /// Whether rows have the points that meet and the separation there; off by default. Each hit costs one measurement in f64, some
+    /// microseconds.
+    pub witness: bool,
+}
+
+/// The options of [`Arena::nearest_bodies`](crate::collide::Arena::nearest_bodies) and
+/// [`nearest_bodies_to`](crate::collide::Arena::nearest_bodies_to).
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
+pub struct NearestOptions {
+    /// How many bodies are listed at most, ≥ 1; 1 by default.
+    pub count: u32,
+    /// Bodies that are farther away are not listed, in world units, ≥ 0; infinity by default. The nearer the limit, the less there is to
+    /// search.
+    #[cfg_attr(feature = "serde", serde(with = "crate::wire::number"))]
+    pub max_distance: f32,
+}
+
+impl Default for NearestOptions {
+    fn default() -> Self {
+        Self { count: 1, max_distance: f32::INFINITY }
+    }
+}

@@ -25,8 +25,7 @@ use crate::collide::scene::frame::Frame;
 use crate::collide::scene::motion::Motion;
 use crate::collide::scene::pose::Pose;
 use crate::collide::scene::ray::{Line, Ray};
-use crate::collide::sweep::exact::{ExactPair, Impact};
-use crate::collide::sweep::outcome::Swept;
+use crate::collide::sweep::exact::ExactPair;
 use crate::collide::sweep::query;
 use crate::collide::sweep::rows::{Sweep, SweepOutcome};
 use crate::error::{Error, Location, Result};
@@ -231,31 +230,9 @@ pub fn sweep(
     let bodies = checked([a, b], [pose_a, pose_b])?;
     let duration = f64::from(options.duration);
     let start = placements([a, b], &bodies);
-    let pair = ExactPair::new(
-        [a, b],
-        [&bodies[0], &bodies[1]],
-        start[0].position - start[1].position,
-        [&motions[0], &motions[1]],
-    );
-    let swept = match pair.sweep(duration, true, None) {
-        Impact::Hit { time, normal } => Swept::hit(time, normal),
-        Impact::Miss => Swept::MISS,
-        Impact::Start => {
-            let measured = measure_placed(&start);
-            let touching = Swept::touching(measured.normal);
-            if measured.status.is_hit() {
-                touching
-            } else {
-                match pair.sweep(duration, true, Some(-measured.normal)) {
-                    Impact::Hit { time, normal } => Swept::hit(time, normal),
-                    Impact::Miss => Swept::MISS,
-                    // They are apart by less than the tolerance, and no direction shows it.
-                    Impact::Start => touching,
-                }
-            }
-        }
-    };
-    let mut row = swept.row(0, 1, duration);
+    let offset = start[0].position - start[1].position;
+    let pair = ExactPair::new([a, b], [&bodies[0], &bodies[1]], offset, [&motions[0], &motions[1]]);
+    let mut row = pair.swept(&start, duration, true).row(0, 1, duration);
     if row.outcome != SweepOutcome::Miss {
         let met = [0, 1].map(|k| start[k].moved(&motions[k], row.time));
         row.set_witness(Some(&measure_placed(&met)));

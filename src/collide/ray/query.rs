@@ -70,7 +70,7 @@ pub(crate) fn check_point(at: Location, point: [f32; 3]) -> Result<()> {
     Err(Error::value(at, "point", format!("{point:?}"), allowed))
 }
 
-fn check_count(what: &'static str, count: usize) -> Result<()> {
+pub(crate) fn check_count(what: &'static str, count: usize) -> Result<()> {
     let (count, limit) = (count as u64, u64::from(u32::MAX));
     if count > limit { Err(Error::TooMany { what, count, limit }) } else { Ok(()) }
 }
@@ -138,7 +138,7 @@ fn with_targets<R>(
 }
 
 /// One row for each of `items`, in their order.
-fn fill_rows<T: Sync, R: Clone + Send>(
+pub(crate) fn fill_rows<T: Sync, R: Clone + Send>(
     input: &QueryInput,
     items: &[T],
     empty: R,
@@ -160,7 +160,7 @@ fn fill_rows<T: Sync, R: Clone + Send>(
 }
 
 /// Any number of rows for each of `items`, in their order.
-fn list_rows<T: Sync, R: Send>(
+pub(crate) fn list_rows<T: Sync, R: Send>(
     input: &QueryInput,
     items: &[T],
     work: impl Fn(&T, u32, &mut Vec<R>) -> u64 + Sync + Send,

@@ -33,6 +33,24 @@ pub struct Body {
     /// Groups that the body belongs to, one bit each.
     ///
     /// Two bodies are a pair where neither `a.group & b.mask` nor `b.group & a.mask` is 0. [`Pairs::Given`] ignores groups.
+    ///
+    /// Two sets of bodies are tested only against each other where each meets the group of the other alone. Groups are compared with the
+    /// boxes, so pairs within a set are no candidates, and cost no more than bodies whose boxes are apart:
+    ///
+    /// ```
+    /// use hullfield::Engine;
+    /// use hullfield::collide::{Arena, Body, Hull, Options, Pairs};
+    ///
+    /// let arena = Arena::new(&Engine::cpu(), &[Hull::ball(1.0)?], Options::default())?;
+    /// let (robot, scene) = ([0.0, 0.5], [1.0, 1.5]);
+    /// let robot = robot.map(|x| Body::new(0).at([x, 0.0, 0.0]).grouped(1, 2));
+    /// let scene = scene.map(|x| Body::new(0).at([x, 0.0, 0.0]).grouped(2, 1));
+    /// let found = arena.intersections(&[robot, scene].concat(), Pairs::BroadPhase)?.wait()?;
+    /// let pairs: Vec<_> = found.rows.iter().map(|row| [row.a, row.b]).collect();
+    /// assert_eq!(pairs, [[0, 2], [0, 3], [1, 2], [1, 3]]);
+    /// assert_eq!(found.stats.candidate_count, 4);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
     pub group: u32,
     /// Groups that the body meets, one bit each.
     pub mask: u32,

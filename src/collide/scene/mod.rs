@@ -19,5 +19,6 @@ pub(crate) mod query_input;
 pub(crate) mod ray;
 pub(crate) mod ray_columns;
 pub(crate) mod rules;
+pub(crate) mod shape_cast;
 pub(crate) mod statics;
 pub(crate) mod stored;

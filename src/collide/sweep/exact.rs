@@ -13,14 +13,16 @@
 use glam::{DMat3, DVec3};
 
 use crate::collide::gjk::distance::{Corner, Goal, Nearest, Witness, distance};
+use crate::collide::gjk::pose::Placement;
 use crate::collide::gjk::tolerance::touching_limit;
 use crate::collide::gjk::verdict::Difference;
 use crate::collide::hull::{Dimension, Hull};
-use crate::collide::narrow_phase::exact::MEASURE_ERROR;
+use crate::collide::narrow_phase::exact::{MEASURE_ERROR, measure_placed};
 use crate::collide::scene::body::Body;
 use crate::collide::scene::motion::Motion;
 use crate::collide::scene::placed::{rotation, turn};
 use crate::collide::sweep::cast::{Cast, CastLimits, cast};
+use crate::collide::sweep::outcome::Swept;
 
 /// Relative error of f64 support points against the sum of the bounding radii and the distance of the centres.
 const SUPPORT_ERROR: f64 = 4e-15;
@@ -262,6 +264,25 @@ impl ExactPair {
         }
     }
 
+    /// The outcome of a sweep whose start is measured where no direction shows that the bodies do not touch there. `start` are their
+    /// placements then.
+    pub(crate) fn swept(&self, start: &[Placement<'_>; 2], duration: f64, exact: bool) -> Swept {
+        let of = |impact: Impact| match impact {
+            Impact::Hit { time, normal } => Some(Swept::hit(time, normal)),
+            Impact::Miss => Some(Swept::MISS),
+            Impact::Start => None,
+        };
+        of(self.sweep(duration, exact, None)).unwrap_or_else(|| {
+            let measured = measure_placed(start);
+            let touching = Swept::touching(measured.normal);
+            if measured.status.is_hit() {
+                return touching;
+            }
+            // Without an outcome they are apart by less than the tolerance, and no direction shows it.
+            of(self.sweep(duration, exact, Some(-measured.normal))).unwrap_or(touching)
+        })
+    }
+
     /// Conservative advancement from `time`. With an `axis`, or after the start, the bodies are known to be apart until then.
     fn advance(
         &self,
@@ -330,6 +351,14 @@ impl ExactPair {
     /// it does until the end, `left` seconds from now.
     fn step(&self, at: &PairAt<'_>, axis: DVec3, gap: f64, left: f64) -> f64 {
         let approach = axis.dot(self.velocity);
+        if left == f64::INFINITY && !self.rotates() {
+            // The gap grows, or closes within a time that is known: with an infinite one there is nothing to compute with.
+            let closing = if approach < 0.0 { -2.0 * gap / approach } else { f64::INFINITY };
+            if closing == f64::INFINITY {
+                return closing;
+            }
+            return self.step(at, axis, gap, closing);
+        }
         // A vertex p of a body that turns with ω has the speed n · (ω × p) = (n × ω) · p along n, and an acceleration of
         // at most |ω| |n × ω| times its distance from the axis.
         let bend = |side: &SweptBody| side.spin.length() * axis.cross(side.spin).length() * side.swing;

@@ -1,0 +1,224 @@
+//! Queries with shapes, on all cores.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use web_time::Instant;
+
+use crate::collide::broad_phase::search_pool::SearchPool;
+use crate::collide::bvh::aabb::Aabb;
+use crate::collide::bvh::static_tree::StaticBoxes;
+use crate::collide::hull::support::Supports;
+use crate::collide::narrow_phase::rows::{Batch, Stats};
+use crate::collide::narrow_phase::settle::milliseconds;
+use crate::collide::ray::query::{check_count, fill_rows, list_rows};
+use crate::collide::scene::body::Body;
+use crate::collide::scene::bounds::aabbs_into;
+use crate::collide::scene::query_input::{QueryInput, Scene};
+use crate::collide::scene::shape_cast::{PlacedCast, PlacedShape, ShapeCast};
+use crate::collide::shape::cast::{CastGoal, Counts, all_hits, any_hits, first_hits};
+use crate::collide::shape::crowd::Crowd;
+use crate::collide::shape::hits::{self, HitFlags};
+use crate::collide::shape::nearest::{self, Near, NearGoal};
+use crate::collide::shape::rows::{NearestBody, ShapeCastAny, ShapeCastFirst, ShapeCastHit};
+use crate::error::{Location, Result};
+use crate::parallel::map_chunks;
+
+/// Bodies of which one task finds whether they are hit.
+const TASK: usize = 128;
+
+/// Checks shape casts and lays them out.
+///
+/// # Errors
+/// At the [`Location::Cast`] of the first bad one; [`Error::TooMany`](crate::Error::TooMany).
+pub(crate) fn lay_out_casts(supports: &Supports, casts: &[ShapeCast]) -> Result<Vec<PlacedCast>> {
+    check_count("shape casts", casts.len())?;
+    casts.iter().enumerate().map(|(row, cast)| cast.lay_out(row, supports)).collect()
+}
+
+/// Checks shapes and lays them out.
+///
+/// # Errors
+/// At the [`Location::Query`] of the first bad one; [`Error::TooMany`](crate::Error::TooMany).
+pub(crate) fn lay_out_shapes(supports: &Supports, shapes: &[Body]) -> Result<Vec<PlacedShape>> {
+    check_count("shapes", shapes.len())?;
+    let placed = |(row, shape)| PlacedShape::new(shape, Location::Query(row), supports);
+    shapes.iter().enumerate().map(placed).collect()
+}
+
+/// What a query returns: rows, counts of the pairs examined, and the number of hits.
+struct Found<R> {
+    rows: Vec<R>,
+    counts: Counts,
+    hit_count: u64,
+}
+
+/// The bodies of a query in trees, and a query over them. It gets the boxes of the movers too.
+fn with_crowd<R>(
+    scene: &Scene,
+    mut input: QueryInput,
+    pool: &SearchPool,
+    work: impl FnOnce(&Crowd<'_>, &[Aabb]) -> Result<Found<R>>,
+) -> Result<Batch<R>> {
+    let begin = Instant::now();
+    let mut search = pool.take();
+    aabbs_into(&mut search.boxes, &input.packed, &scene.supports.records, 0.0);
+    let boxes = search.boxes.clone();
+    let statics = input.statics.take();
+    let none = StaticBoxes::default();
+    let crowd = Crowd {
+        scene,
+        input: &input,
+        tree: search.tree_over_boxes(),
+        static_boxes: statics.as_ref().map_or(&none, |statics| &statics.boxes),
+    };
+    let found = work(&crowd, &boxes);
+    pool.give_back(search);
+    input.statics = statics;
+    let upload_ms = input.upload_ms;
+    scene.give_back(input);
+    let Found { rows, counts, hit_count } = found?;
+    let mut stats = Stats {
+        candidate_count: counts.visited,
+        settled_count: counts.settled,
+        hit_count,
+        ..Stats::default()
+    };
+    stats.times.upload_ms = upload_ms;
+    stats.times.kernels_ms = milliseconds(begin);
+    stats.times.total_ms = upload_ms + stats.times.kernels_ms;
+    Ok(Batch::new(rows, stats))
+}
+
+/// The pairs that tasks settled; the tasks return those that they visited.
+#[derive(Default)]
+struct Settled(AtomicU64);
+
+impl Settled {
+    fn visited(&self, counts: Counts) -> u64 {
+        self.0.fetch_add(counts.settled, Relaxed);
+        counts.visited
+    }
+
+    fn with(self, visited: u64) -> Counts {
+        Counts { visited, settled: self.0.into_inner() }
+    }
+}
+
+/// The first hit of each cast.
+pub(crate) fn shape_casts(
+    scene: &Scene,
+    input: QueryInput,
+    pool: &SearchPool,
+    casts: &[PlacedCast],
+    goal: CastGoal,
+) -> Result<Batch<ShapeCastFirst>> {
+    with_crowd(scene, input, pool, |crowd, _| {
+        let settled = Settled::default();
+        let empty = ShapeCastFirst { cast: 0, hit: None };
+        let (rows, visited) = fill_rows(crowd.input, casts, empty, |casts, first, rows| {
+            settled.visited(first_hits(crowd, goal, casts, first, rows))
+        })?;
+        let hit_count = rows.iter().filter(|row| row.hit.is_some()).count() as u64;
+        Ok(Found { rows, counts: settled.with(visited), hit_count })
+    })
+}
+
+/// All hits of each cast.
+pub(crate) fn shape_casts_all(
+    scene: &Scene,
+    input: QueryInput,
+    pool: &SearchPool,
+    casts: &[PlacedCast],
+    goal: CastGoal,
+) -> Result<Batch<ShapeCastHit>> {
+    with_crowd(scene, input, pool, |crowd, _| {
+        let settled = Settled::default();
+        let (rows, visited) = list_rows(crowd.input, casts, |cast, id, rows| {
+            settled.visited(all_hits(crowd, goal, cast, id, rows))
+        })?;
+        let hit_count = rows.len() as u64;
+        Ok(Found { rows, counts: settled.with(visited), hit_count })
+    })
+}
+
+/// Whether each cast hits anything.
+pub(crate) fn shape_casts_any(
+    scene: &Scene,
+    input: QueryInput,
+    pool: &SearchPool,
+    casts: &[PlacedCast],
+    goal: CastGoal,
+) -> Result<Batch<ShapeCastAny>> {
+    with_crowd(scene, input, pool, |crowd, _| {
+        let settled = Settled::default();
+        let empty = ShapeCastAny { cast: 0, is_hit: false };
+        let (rows, visited) = fill_rows(crowd.input, casts, empty, |casts, first, rows| {
+            settled.visited(any_hits(crowd, goal, casts, first, rows))
+        })?;
+        let hit_count = rows.iter().filter(|row| row.is_hit).count() as u64;
+        Ok(Found { rows, counts: settled.with(visited), hit_count })
+    })
+}
+
+/// The nearest bodies of each shape or, without shapes, of each body.
+pub(crate) fn nearest_bodies(
+    scene: &Scene,
+    input: QueryInput,
+    pool: &SearchPool,
+    shapes: Option<&[PlacedShape]>,
+    goal: NearGoal,
+) -> Result<Batch<NearestBody>> {
+    with_crowd(scene, input, pool, |crowd, boxes| {
+        let settled = Settled::default();
+        let (rows, visited) = match shapes {
+            Some(shapes) => list_rows(crowd.input, shapes, |shape, id, rows| {
+                settled.visited(nearest::nearest(crowd, goal, &Near::Shape(shape), id, rows))
+            })?,
+            None => list_rows(crowd.input, boxes, |aabb, id, rows| {
+                settled.visited(nearest::nearest(crowd, goal, &Near::Body(id, aabb), id, rows))
+            })?,
+        };
+        let hit_count = rows.iter().filter(|row| row.status.is_hit()).count() as u64;
+        Ok(Found { rows, counts: settled.with(visited), hit_count })
+    })
+}
+
+/// Whether each body hits another one.
+pub(crate) fn hits(scene: &Scene, input: QueryInput, pool: &SearchPool) -> Result<Batch<bool>> {
+    with_crowd(scene, input, pool, |crowd, boxes| {
+        let flags = HitFlags::new(boxes.len());
+        let ids: Vec<u32> = (0..).zip(boxes).map(|(id, _)| id).collect();
+        let parts = map_chunks(&ids, TASK, |ids| {
+            let mut counts = Counts::default();
+            if crowd.input.awaited.is_awaited() {
+                ids.iter().for_each(|&id| hits::find(crowd, id, &boxes[id as usize], &flags, &mut counts));
+            }
+            counts
+        });
+        crowd.input.awaited.check()?;
+        let sum = |of: fn(&Counts) -> u64| parts.iter().map(of).sum();
+        let counts = Counts { visited: sum(|part| part.visited), settled: sum(|part| part.settled) };
+        let rows = flags.into_rows();
+        let hit_count = rows.iter().filter(|&&is_hit| is_hit).count() as u64;
+        Ok(Found { rows, counts, hit_count })
+    })
+}
+
+/// How many others each body hits.
+pub(crate) fn hit_counts(scene: &Scene, input: QueryInput, pool: &SearchPool) -> Result<Batch<u32>> {
+    with_crowd(scene, input, pool, |crowd, boxes| {
+        let ids: Vec<u32> = (0..).zip(boxes).map(|(id, _)| id).collect();
+        let counters = hits::counters(boxes.len());
+        let parts = map_chunks(&ids, TASK, |ids| {
+            let mut counts = Counts::default();
+            ids.iter().for_each(|&id| hits::count(crowd, id, &boxes[id as usize], &counters, &mut counts));
+            counts
+        });
+        crowd.input.awaited.check()?;
+        let sum = |of: fn(&Counts) -> u64| parts.iter().map(of).sum();
+        let counts = Counts { visited: sum(|part| part.visited), settled: sum(|part| part.settled) };
+        let rows: Vec<u32> = counters.into_iter().map(|counter| counter.into_inner()).collect();
+        let hit_count = rows.iter().filter(|&&count| count > 0).count() as u64;
+        Ok(Found { rows, counts, hit_count })
+    })
+}
