@@ -30,6 +30,24 @@ pub enum Location {
     Ray(usize),
     /// A shape cast.
     Cast(usize),
+    /// A path of a robot.
+    JointPath(usize),
+    /// A link at a sample of a robot's path, or in the step from there to the next.
+    PathSample {
+        /// The path.
+        path: usize,
+        /// The sample in the path.
+        sample: usize,
+        /// The link.
+        link: usize,
+    },
+    /// A link in a posture of a robot.
+    Posture {
+        /// The posture.
+        posture: usize,
+        /// The link.
+        link: usize,
+    },
     /// A cell of a grid.
     Cell(Cell),
     /// A position in a grid's world.
@@ -84,6 +102,11 @@ impl fmt::Display for Location {
             Self::Part { compound, part } => write!(f, "compound {compound}, part {part}"),
             Self::Ray(row) => write!(f, "ray {row}"),
             Self::Cast(row) => write!(f, "shape cast {row}"),
+            Self::JointPath(row) => write!(f, "path {row}"),
+            Self::PathSample { path, sample, link } => {
+                write!(f, "path {path}, sample {sample}, link {link}")
+            }
+            Self::Posture { posture, link } => write!(f, "posture {posture}, link {link}"),
             Self::Cell(cell) => write!(f, "cell {cell}"),
             Self::Position(row) => write!(f, "position {row}"),
             Self::Edit(row) => write!(f, "edit {row}"),

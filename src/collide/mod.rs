@@ -1,7 +1,7 @@
 //! Collision of convex hulls: which pairs of bodies touch, how deep, where, and when.
 //!
-//! A folder is a stage. From the ground up: `hull`, `bvh`, `scene`, `gjk`, `epa`, `broad_phase`, `narrow_phase`, `ray`, `sweep`, `shape`,
-//! `warm`, `query`, `bodies` and `compound`. Imports run downward only.
+//! A folder is a stage. From the ground up: `hull`, `bvh`, `scene`, `gjk`, `epa`, `broad_phase`, `narrow_phase`, `ray`, `sweep`, `shape`
+//! and `joint_path`, `warm`, `query`, `bodies` and `compound`. Imports run downward only.
 
 mod bodies;
 mod broad_phase;
@@ -10,6 +10,7 @@ mod compound;
 mod epa;
 mod gjk;
 mod hull;
+mod joint_path;
 mod narrow_phase;
 mod query;
 mod ray;
@@ -27,6 +28,8 @@ pub use compound::compounds::Compounds;
 pub use compound::part::{Compound, Part};
 pub use compound::rows::PartPair;
 pub use hull::{Dimension, Hull, Plane};
+pub use joint_path::deviation::{JointStep, joint_deviation};
+pub use joint_path::rows::{PathCheck, PathOutcome, PostureCheck};
 pub use narrow_phase::rows::{
     Batch, Contact, Degeneracy, Distance, FeatureId, Gradient, Intersection, Manifold, ManifoldPoint,
     Precision, Stats, Times,
@@ -43,8 +46,8 @@ pub use query::encoded::{
 pub use query::estimate::Estimate;
 pub use query::kinds::Query;
 pub use query::options::{
-    ContactOptions, DistanceOptions, GradientOptions, ManifoldOptions, NearestOptions, Options, PointOptions,
-    RayOptions, ShapeCastOptions, SweepOptions,
+    ContactOptions, DistanceOptions, GradientOptions, ManifoldOptions, NearestOptions, Options, PathOptions,
+    PointOptions, RayOptions, ShapeCastOptions, SweepOptions,
 };
 pub use query::pair::{
     contact, distance, distance_lower_bound, gradient, intersection, intersects, manifold, nearest_point,
@@ -54,6 +57,7 @@ pub use ray::rows::{Containment, NearestPoint, Occlusion, PointHit, RayHit, Rayc
 pub use scene::body::Body;
 pub use scene::columns::BodyColumns;
 pub use scene::exclusions::Exclusions;
+pub use scene::joint_path::{JointPath, LinkPose};
 pub use scene::motion::Motion;
 pub use scene::packed_body::PackedBody;
 pub use scene::packed_motion::PackedMotion;

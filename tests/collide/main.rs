@@ -31,6 +31,8 @@ mod half_space;
 mod hits;
 mod hostile;
 mod hull;
+mod joint_path_scenes;
+mod joint_paths;
 mod manifold;
 mod measures;
 mod measures_known;

@@ -470,7 +470,7 @@ mod tests {
         for (count, flat, far) in [(1, false, 1.0), (9, true, 10.0), (700, false, 10.0), (700, true, 1e6)] {
             let boxes = boxes(&mut random, count, flat);
             let mut tree = Tree::default();
-            tree.rebuild(&boxes);
+            tree.rebuild(&boxes, &[]);
             let (mut met, mut visited) = (0, 0);
             for i in 0..400 {
                 let target = &boxes[i % count];
@@ -532,7 +532,7 @@ mod tests {
         for count in [1, 8, 9, 700] {
             let boxes = boxes(&mut random, count, false);
             let mut tree = Tree::default();
-            tree.rebuild(&boxes);
+            tree.rebuild(&boxes, &[]);
             let mut visited = [0; 2];
             for i in 0..100 {
                 let limit = [0.0, 0.5, 3.0][i % 3];

@@ -386,13 +386,14 @@ impl<'a> Placement<'a> {
     /// The same at another position.
     #[inline]
     pub(crate) fn at(hull: &'a Hull, body: &Body, position: DVec3) -> Self {
-        Self {
-            hull,
-            position,
-            rotation: rotation(body.rotation),
-            scale: DVec3::from(body.scale.map(f64::from)),
-            padding: f64::from(body.padding),
-        }
+        Self::posed(hull, body, position, rotation(body.rotation))
+    }
+
+    /// The same at another pose.
+    #[inline]
+    pub(crate) fn posed(hull: &'a Hull, body: &Body, position: DVec3, rotation: DMat3) -> Self {
+        let scale = DVec3::from(body.scale.map(f64::from));
+        Self { hull, position, rotation, scale, padding: f64::from(body.padding) }
     }
 
     /// The placement after `time` seconds of a motion.

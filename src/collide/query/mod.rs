@@ -15,6 +15,7 @@ pub(crate) mod gpu;
 #[cfg(not(feature = "gpu"))]
 #[path = "no_gpu.rs"]
 pub(crate) mod gpu;
+mod joint_paths;
 pub(crate) mod kinds;
 pub(crate) mod options;
 mod order;

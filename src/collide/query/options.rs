@@ -220,3 +220,22 @@ impl Default for NearestOptions {
         Self { count: 1, max_distance: f32::INFINITY }
     }
 }
+
+/// The options of [`Arena::joint_paths`](crate::collide::Arena::joint_paths).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
+pub struct PathOptions {
+    /// How many steps of conservative advancement a pair may take between two samples, at least 1, before the path is undecided; 1,000 by
+    /// default. Pairs that only pass near take a handful.
+    pub step_limit: u32,
+}
+
+impl Default for PathOptions {
+    fn default() -> Self {
+        Self { step_limit: 1000 }
+    }
+}

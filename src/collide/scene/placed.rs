@@ -117,6 +117,18 @@ impl Placed {
         Self::centered(body, radius, record, center(body, record))
     }
 
+    /// A checked body whose own pose counts not, at another one: a position in f64, which is rounded, and a rotation.
+    #[inline(always)]
+    pub(crate) fn at(
+        position: DVec3,
+        rotation: DMat3,
+        body: &Body,
+        radius: f32,
+        record: &HullRecord,
+    ) -> Self {
+        Self::centered(body, radius, record, center_of(body, position, rotation, false, record))
+    }
+
     /// Places a checked body with its bounding radius and centre.
     #[inline(always)]
     pub(crate) fn centered(body: &Body, radius: f32, record: &HullRecord, center: Center) -> Self {
@@ -169,7 +181,12 @@ pub(crate) fn center(body: &Body, record: &HullRecord) -> Center {
 /// a position of three f32.
 #[inline(always)]
 pub(crate) fn center_at(body: &Body, position: DVec3, is_f32: bool, record: &HullRecord) -> Center {
-    let rotation = rotation(body.rotation);
+    center_of(body, position, rotation(body.rotation), is_f32, record)
+}
+
+/// The same where the rotation is not the stored one either.
+#[inline(always)]
+fn center_of(body: &Body, position: DVec3, rotation: DMat3, is_f32: bool, record: &HullRecord) -> Center {
     let mean = DVec3::from(body.scale.map(f64::from)) * DVec3::from(record.mean.map(f64::from));
     let position = position + rotation * mean;
     let is_exact = is_f32 && mean == DVec3::ZERO;

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use glam::DVec3;
 
+use crate::collide::bvh::aabb::Aabb;
 use crate::collide::bvh::static_tree::StaticBoxes;
 use crate::collide::hull::Hull;
 use crate::collide::hull::support::Supports;
@@ -15,6 +16,7 @@ use crate::collide::scene::frame::Frame;
 use crate::collide::scene::layout::{Layout, lay_out};
 use crate::collide::scene::packed_body::PackedBody;
 use crate::collide::scene::placed::Placed;
+use crate::collide::scene::rigid::Rigid;
 use crate::collide::scene::stored::Stored;
 use crate::error::Result;
 
@@ -31,6 +33,8 @@ pub(crate) struct Statics {
     pub(crate) boxes: StaticBoxes,
     /// For rays and points, made when they are first used.
     frames: OnceLock<Vec<Frame>>,
+    /// For paths, made when they are first used.
+    rigids: OnceLock<Vec<Rigid>>,
 }
 
 impl Statics {
@@ -45,8 +49,19 @@ impl Statics {
         let mut boxes = Vec::new();
         aabbs_into(&mut boxes, &packed, &supports.records, 0.0);
         let (positions, origin) = (Vec::new(), None);
+        Ok((Self::of(copies, positions, origin, placed, boxes), packed))
+    }
+
+    fn of(
+        bodies: Vec<Body>,
+        positions: Vec<DVec3>,
+        origin: Option<DVec3>,
+        placed: Vec<Placed>,
+        boxes: Vec<Aabb>,
+    ) -> Self {
         let boxes = StaticBoxes::new(boxes);
-        Ok((Self { bodies: copies, positions, origin, placed, boxes, frames: OnceLock::new() }, packed))
+        let (frames, rigids) = (OnceLock::new(), OnceLock::new());
+        Self { bodies, positions, origin, placed, boxes, frames, rigids }
     }
 
     /// The same about an origin, for queries with positions in f64. The columns are those of the statics, and are checked.
@@ -65,8 +80,7 @@ impl Statics {
         lay_out_about(supports, &bodies, &positions, origin, &mut packed, &mut placed)?;
         let mut boxes = Vec::new();
         aabbs_into(&mut boxes, &packed, &supports.records, 0.0);
-        let (origin, boxes) = (Some(origin), StaticBoxes::new(boxes));
-        Ok((Self { bodies, positions, origin, placed, boxes, frames: OnceLock::new() }, packed))
+        Ok((Self::of(bodies, positions, Some(origin), placed, boxes), packed))
     }
 
     /// The frames of the statics.
@@ -76,5 +90,12 @@ impl Statics {
         let frame =
             |(id, body): (u32, &Body)| Frame::at(&hulls[body.hull as usize], body, stored.position(id));
         self.frames.get_or_init(|| (0..).zip(&self.bodies).map(frame).collect())
+    }
+
+    /// The statics about their own positions.
+    pub(crate) fn rigids(&self, hulls: &[Hull]) -> &[Rigid] {
+        // On this thread, as above.
+        let rigid = |body: &Body| Rigid::new(&hulls[body.hull as usize], body);
+        self.rigids.get_or_init(|| self.bodies.iter().map(rigid).collect())
     }
 }

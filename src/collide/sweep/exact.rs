@@ -10,17 +10,20 @@
 //! speed, so the steps end. A pair that is not done after a million steps is a hit at the time up to which it is known to be
 //! apart.
 
+use std::borrow::Cow;
+
 use glam::{DMat3, DVec3};
 
 use crate::collide::gjk::distance::{Corner, Goal, Nearest, Witness, distance};
 use crate::collide::gjk::pose::Placement;
 use crate::collide::gjk::tolerance::touching_limit;
 use crate::collide::gjk::verdict::Difference;
-use crate::collide::hull::{Dimension, Hull};
+use crate::collide::hull::Hull;
 use crate::collide::narrow_phase::exact::{MEASURE_ERROR, measure_placed};
 use crate::collide::scene::body::Body;
 use crate::collide::scene::motion::Motion;
-use crate::collide::scene::placed::{rotation, turn};
+use crate::collide::scene::placed::turn;
+use crate::collide::scene::rigid::Rigid;
 use crate::collide::sweep::cast::{Cast, CastLimits, cast};
 use crate::collide::sweep::outcome::Swept;
 
@@ -29,10 +32,12 @@ const SUPPORT_ERROR: f64 = 4e-15;
 
 /// One body of a pair, in the pair's unit.
 #[derive(Debug, Clone)]
-struct SweptBody {
-    /// Vertices about the hull's origin, world axes at time 0.
-    points: Vec<DVec3>,
-    /// From the hull's origin to the mean of its vertices.
+pub(crate) struct SweptBody<'a> {
+    /// Vertices about the point that it turns about, along the axes that `start` turns to the world's.
+    points: Cow<'a, [DVec3]>,
+    /// The rotation of `points` at time 0; none where they are along the world's axes.
+    start: Option<DMat3>,
+    /// From the point that it turns about to the mean of the vertices, world axes at time 0.
     arm: DVec3,
     /// Angular velocity in radians per second, world axes; 0 where it moves no vertex.
     spin: DVec3,
@@ -47,28 +52,46 @@ struct SweptBody {
     plane: Option<DVec3>,
 }
 
-impl SweptBody {
+impl<'a> SweptBody<'a> {
     fn new(hull: &Hull, body: &Body, motion: &Motion) -> Self {
-        let turn = rotation(body.rotation);
-        let scale = DVec3::from(body.scale.map(f64::from));
-        let points: Vec<DVec3> =
-            hull.vertices().iter().map(|v| turn * (scale * DVec3::from(v.map(f64::from)))).collect();
-        let arm = turn * (scale * DVec3::from(hull.mean()));
-        let rounding = f64::from(hull.rounding()) * scale.min_element() + f64::from(body.padding);
-        let radius = points.iter().map(|&p| (p - arm).length()).fold(0.0, f64::max) + rounding;
+        let Rigid { points, arm, reach, radius, rounding, plane } = Rigid::new(hull, body);
         let mut spin = DVec3::from(motion.angular_velocity.map(f64::from));
         let axis = spin.normalize_or_zero();
         let swing = points.iter().map(|&p| p.cross(axis).length()).fold(0.0, f64::max);
-        let plane = (hull.dimension() == Dimension::HalfSpace).then(|| turn * DVec3::Y);
         if swing == 0.0 && plane.is_none() {
             spin = DVec3::ZERO;
         }
-        let reach = points.iter().map(|&p| p.length()).fold(0.0, f64::max) + rounding;
-        Self { points, arm, spin, reach, swing, radius, rounding, plane }
+        Self { points: points.into(), start: None, arm, spin, reach, swing, radius, rounding, plane }
+    }
+
+    /// A body that turns with `spin` about its pivot, from the rotation `start` on, thicker by `more`.
+    pub(crate) fn turning(rigid: &'a Rigid, start: DMat3, spin: DVec3, more: f64) -> Self {
+        let arm = start * rigid.arm;
+        let core = rigid.radius - rigid.rounding;
+        // The ball of the vertices about their mean is no farther from the axis than this.
+        let swing = (arm.cross(spin.normalize_or_zero()).length() + core).min(rigid.reach);
+        Self {
+            points: Cow::Borrowed(&rigid.points),
+            start: Some(start),
+            arm,
+            spin,
+            reach: rigid.reach + more,
+            swing,
+            radius: rigid.radius + more,
+            rounding: rigid.rounding + more,
+            plane: rigid.plane.map(|plane| start * plane),
+        }
+    }
+
+    /// A body that does not move.
+    pub(crate) fn still(rigid: &'a Rigid) -> Self {
+        let &Rigid { ref points, arm, reach, radius, rounding, plane } = rigid;
+        let points = Cow::Borrowed(&points[..]);
+        Self { points, start: None, arm, spin: DVec3::ZERO, reach, swing: 0.0, radius, rounding, plane }
     }
 
     fn scale(&mut self, inverse: f64) {
-        for point in &mut self.points {
+        for point in self.points.to_mut() {
             *point *= inverse;
         }
         self.arm *= inverse;
@@ -84,10 +107,19 @@ impl SweptBody {
         if rate > 0.0 { turn(self.spin / rate, rate * time) } else { DMat3::IDENTITY }
     }
 
+    /// The rotation of `points` at a time.
+    fn rotation(&self, time: f64) -> DMat3 {
+        match self.start {
+            Some(start) if time > 0.0 && self.spin != DVec3::ZERO => self.turn(time) * start,
+            Some(start) => start,
+            None => self.turn(time),
+        }
+    }
+
     fn furthest(&self, direction: DVec3) -> DVec3 {
         let mut best = DVec3::ZERO;
         let mut most = f64::NEG_INFINITY;
-        for &point in &self.points {
+        for &point in self.points.iter() {
             let along = point.dot(direction);
             if along > most {
                 most = along;
@@ -100,9 +132,9 @@ impl SweptBody {
 
 /// A pair in f64, in units of the larger bounding radius (1 for two points), world axes.
 #[derive(Debug, Clone)]
-pub(crate) struct ExactPair {
-    a: SweptBody,
-    b: SweptBody,
+pub(crate) struct ExactPair<'a> {
+    a: SweptBody<'a>,
+    b: SweptBody<'a>,
     /// From `b`'s position to `a`'s at time 0.
     offset: DVec3,
     /// Velocity of `a` less that of `b`.
@@ -126,7 +158,7 @@ pub(crate) enum Impact {
 
 /// The pair at one time.
 struct PairAt<'a> {
-    pair: &'a ExactPair,
+    pair: &'a ExactPair<'a>,
     turns: [DMat3; 2],
     /// From `b`'s position to `a`'s.
     offset: DVec3,
@@ -150,7 +182,17 @@ impl Witness for PairAt<'_> {
     }
 }
 
-impl ExactPair {
+/// What an advancement up to some time shows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Advanced {
+    pub(crate) impact: Impact,
+    /// The bodies are at least this far apart at the start; 0 or less where that is not shown.
+    pub(crate) gap: f64,
+    /// The last direction, from `b` to `a`.
+    pub(crate) axis: DVec3,
+}
+
+impl<'a> ExactPair<'a> {
     /// The pair of two checked bodies; `offset` is from `b`'s position to `a`'s, world units.
     pub(crate) fn new(hulls: [&Hull; 2], [a, b]: [&Body; 2], offset: DVec3, motions: [&Motion; 2]) -> Self {
         let mut side_a = SweptBody::new(hulls[0], a, motions[0]);
@@ -179,10 +221,19 @@ impl ExactPair {
         }
     }
 
+    /// The pair of two bodies in world units, from `b`'s position to `a`'s at time 0, and the velocity of `a` less that of `b`.
+    pub(crate) fn between(a: SweptBody<'a>, b: SweptBody<'a>, offset: DVec3, velocity: DVec3) -> Self {
+        let planar = a.plane.is_some() || b.plane.is_some();
+        let radius = if b.plane.is_some() { a.radius } else { b.radius };
+        let [smaller, sum] =
+            if planar { [radius, radius] } else { [a.radius.min(b.radius), a.radius + b.radius] };
+        Self { a, b, offset, velocity, smaller, sum }
+    }
+
     fn at(&self, time: f64) -> PairAt<'_> {
         PairAt {
             pair: self,
-            turns: [self.a.turn(time), self.b.turn(time)],
+            turns: [self.a.rotation(time), self.b.rotation(time)],
             offset: self.offset + self.velocity * time,
         }
     }
@@ -215,10 +266,10 @@ impl ExactPair {
             limits.parted = 0.0;
         }
         if let Some(plane) = self.b.plane {
-            return self.sweep_plane(&self.b, plane, &self.a, -1.0, duration, &limits);
+            return self.sweep_plane(&self.b, plane, &self.a, -1.0, duration, &limits, STEP_LIMIT);
         }
         if let Some(plane) = self.a.plane {
-            return self.sweep_plane(&self.a, plane, &self.b, 1.0, duration, &limits);
+            return self.sweep_plane(&self.a, plane, &self.b, 1.0, duration, &limits, STEP_LIMIT);
         }
         let turns = self.rotates();
         // Bounding balls about the points that move on straight lines.
@@ -234,7 +285,7 @@ impl ExactPair {
         let error = SUPPORT_ERROR * (self.sum + self.a.arm.length() + self.b.arm.length());
         limits.near = (limits.near - error).max(error);
         if turns {
-            return self.advance(begin, end, duration, &limits, axis);
+            return self.advance(begin, end, duration, &limits, axis, STEP_LIMIT).impact;
         }
         let at = self.at(begin);
         let start = axis.unwrap_or(offset + self.velocity * begin);
@@ -257,9 +308,9 @@ impl ExactPair {
             }
             Cast::Miss { .. } => Impact::Miss,
             Cast::Start if !begun => Impact::Start,
-            Cast::Start => self.advance(begin, end, duration, &limits, None),
+            Cast::Start => self.advance(begin, end, duration, &limits, None, STEP_LIMIT).impact,
             Cast::Stalled { time, axis } => {
-                self.advance(begin + time / speed, end, duration, &limits, Some(axis))
+                self.advance(begin + time / speed, end, duration, &limits, Some(axis), STEP_LIMIT).impact
             }
         }
     }
@@ -283,6 +334,39 @@ impl ExactPair {
         })
     }
 
+    /// The first time up to `duration` at which the bodies may be within `near` of one another: the start, where they may be there. `axis` is
+    /// a guess of the direction from `b` to `a`, of any length. A pair that is not done after `step_limit` steps may meet at the time up to
+    /// which it is known to be apart. Only `b` may be a half-space, and it may not turn.
+    pub(crate) fn first_contact(&self, duration: f64, near: f64, axis: DVec3, step_limit: u32) -> Advanced {
+        let rounding = self.a.rounding + self.b.rounding;
+        let at = self.at(0.0);
+        let guess = self.b.plane.unwrap_or(axis).normalize_or(DVec3::X);
+        let gap = match self.b.plane {
+            Some(plane) => plane.dot(self.offset) + plane.dot(self.furthest_of_a(&at, -plane)) - rounding,
+            None => guess.dot(at.support(-guess)) - rounding,
+        };
+        // Mostly the direction of an earlier step will do.
+        if gap > 0.0 && self.step(&at, guess, gap, duration) == f64::INFINITY {
+            return Advanced { impact: Impact::Miss, gap, axis: guess };
+        }
+        let limits = CastLimits { rounding, near, parted: 0.0, clear: 0.0 };
+        if let Some(plane) = self.b.plane {
+            let impact = match self.sweep_plane(&self.b, plane, &self.a, -1.0, duration, &limits, step_limit)
+            {
+                Impact::Start => Impact::Hit { time: 0.0, normal: -plane },
+                impact => impact,
+            };
+            return Advanced { impact, gap, axis: guess };
+        }
+        self.advance(0.0, duration, duration, &limits, Some(guess), step_limit)
+    }
+
+    /// The vertex of `a` furthest along a direction, about its position.
+    fn furthest_of_a(&self, at: &PairAt<'_>, direction: DVec3) -> DVec3 {
+        let turn = &at.turns[0];
+        *turn * self.a.furthest(turn.transpose() * direction)
+    }
+
     /// Conservative advancement from `time`. With an `axis`, or after the start, the bodies are known to be apart until then.
     fn advance(
         &self,
@@ -291,7 +375,8 @@ impl ExactPair {
         duration: f64,
         limits: &CastLimits<f64>,
         axis: Option<DVec3>,
-    ) -> Impact {
+        step_limit: u32,
+    ) -> Advanced {
         let mut parted = axis.is_some() || time > 0.0;
         let mut axis = axis.unwrap_or(self.offset + self.velocity * time + (self.a.arm - self.b.arm));
         let near = limits.rounding + limits.near;
@@ -305,7 +390,8 @@ impl ExactPair {
             iteration_limit: NEAREST_LIMIT,
         };
         let mut last = None;
-        for _ in 0..STEP_LIMIT {
+        let mut first_gap = None;
+        for _ in 0..step_limit {
             let at = self.at(time);
             let mut found = distance(&at, axis, &goal);
             if found.lower <= limits.rounding && found.upper > near {
@@ -320,9 +406,11 @@ impl ExactPair {
             }
             axis = found.axis;
             let gap = found.lower - limits.rounding;
+            let start_gap = *first_gap.get_or_insert(gap);
+            let advanced = |impact| Advanced { impact, gap: start_gap, axis };
             if !parted {
                 if !(gap > limits.parted) {
-                    return Impact::Start;
+                    return advanced(Impact::Start);
                 }
                 parted = true;
             }
@@ -330,21 +418,22 @@ impl ExactPair {
             if last.is_some() && found.upper <= near || !(gap > 0.0) {
                 let shows = gap > -limits.near && (self.rotates() || axis.dot(self.velocity) < 0.0);
                 let axis = if limits.rounding > limits.near && shows { axis } else { last.unwrap_or(axis) };
-                return Impact::Hit { time: time.min(duration), normal: -axis };
+                return advanced(Impact::Hit { time: time.min(duration), normal: -axis });
             }
             let step = self.step(&at, axis, gap, end - time);
             if step == f64::INFINITY {
-                return Impact::Miss;
+                return advanced(Impact::Miss);
             }
             last = Some(axis);
             let next = time + step;
             if !(next > time) {
                 // The step is smaller than the rounding of the time.
-                return Impact::Hit { time: time.min(duration), normal: -axis };
+                return advanced(Impact::Hit { time: time.min(duration), normal: -axis });
             }
             time = next;
         }
-        Impact::Hit { time: time.min(duration), normal: -axis }
+        let impact = Impact::Hit { time: time.min(duration), normal: -axis };
+        Advanced { impact, gap: first_gap.unwrap_or(0.0), axis }
     }
 
     /// A lower bound of how long the unit direction `axis`, from `b` to `a`, separates bodies that are `gap` apart along it; infinite where
@@ -401,20 +490,21 @@ impl ExactPair {
     /// Sweeps a half-space with the normal `plane` and a body; `sign` is 1 where the half-space is `a`, otherwise −1.
     fn sweep_plane(
         &self,
-        ground: &SweptBody,
+        ground: &SweptBody<'_>,
         plane: DVec3,
-        body: &SweptBody,
+        body: &SweptBody<'_>,
         sign: f64,
         duration: f64,
         limits: &CastLimits<f64>,
+        step_limit: u32,
     ) -> Impact {
         // From the plane's origin to the body's.
         let (offset, velocity) = (self.offset * -sign, self.velocity * -sign);
         let spin = ground.spin;
         let mut time = 0.0;
-        for _ in 0..STEP_LIMIT {
+        for _ in 0..step_limit {
             let plane = ground.turn(time) * plane;
-            let turn = body.turn(time);
+            let turn = body.rotation(time);
             let away = offset + velocity * time;
             let lowest = turn * body.furthest(turn.transpose() * -plane);
             let gap = plane.dot(away) + plane.dot(lowest) - limits.rounding;

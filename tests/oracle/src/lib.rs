@@ -9,6 +9,7 @@
 //! - [`corpus`]: real point sets from a physics engine, or seeded replacements.
 //! - [`scenes`]: seeded scenes with gaps near zero, boxes in contact, piles, debris, tumbling crowds.
 //! - [`sweep`]: checks of claimed times of impact.
+//! - [`joint_path`]: gaps of bodies carried by links that move.
 //! - [`ray`]: checks of claimed hits of rays, and signed distances of points.
 //! - [`rooms`]: the shortest path in a polygon with holes, by a visibility graph, and seeded rooms.
 //! - [`compare`]: comparison of verdicts with the truth and with each other, by the rule of the tolerance band.
@@ -29,6 +30,7 @@ pub mod compare;
 pub mod corpus;
 mod extent;
 pub mod gap;
+pub mod joint_path;
 pub mod measure;
 pub mod memo;
 mod nearest;

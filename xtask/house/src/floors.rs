@@ -30,7 +30,7 @@ const INNER_FLOORS: [(&str, &[&[&str]]); 5] = [
             &["collide/narrow_phase"],
             &["collide/ray"],
             &["collide/sweep"],
-            &["collide/shape"],
+            &["collide/shape", "collide/joint_path"],
             &["collide/warm"],
             &["collide/query"],
             &["collide/bodies", "collide/compound"],
