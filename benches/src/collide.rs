@@ -71,6 +71,9 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
     if options.selects("warm") {
         crate::warm::warm(options, report, &engines)?;
     }
+    if options.selects("worlds") {
+        crate::worlds::worlds(options, report, &engines)?;
+    }
     if options.selects("kernels") {
         kernels::given(options, report, &engines)?;
     }

@@ -37,6 +37,7 @@ mod sweeps;
 mod timing;
 mod verdicts;
 mod warm;
+mod worlds;
 
 use std::process::ExitCode;
 

@@ -247,6 +247,54 @@ fn rows_are_grouped_by_world() {
     }
 }
 
+/// Bodies past one binding are split into blocks, of whole worlds where that goes, and a world may be larger than a block.
+#[cfg(feature = "gpu")]
+#[test]
+fn blocks_of_bodies_obey_the_rules() {
+    let (Some(whole), Some(cut)) = (crate::common::gpu(), crate::common::gpu()) else { return };
+    // A binding holds 512 bodies, blocks are of 256.
+    let cut = cut.with_binding_limit(40 << 10);
+    for &(count, world_count, kind) in extent(
+        &[(600, 3, "one large")][..],
+        &[(600, 3, "one large"), (1_100, 70, "in turn"), (1_100, 2, "in blocks"), (600, 600, "in blocks")],
+    ) {
+        let side = 1.3 * (count as f64 / world_count as f64).cbrt();
+        let (bodies, moved) = (crowd(count, side, count / 3 + 50, 31), motions(count, 32));
+        let ids = worlds(kind, count, world_count);
+        let owners: Vec<u32> = ids.iter().zip(0..).map(|(id, row)| row / 5 * 5 + id % 5).collect();
+        let owners: Vec<u32> = owners.iter().zip(&ids).map(|(owner, id)| owner ^ (id << 16)).collect();
+        let mut pairs: Vec<[u32; 2]> = (0..count as u32 - 9).step_by(3).map(|row| [row, row + 9]).collect();
+        pairs.push([count as u32, 0]);
+        let exclusions = Exclusions::new(&pairs).unwrap().with_statics(&[[2, 1]]);
+        for still in [crowd(300, side, 140, 33), Vec::new()] {
+            if still.is_empty() {
+                pairs.pop();
+            }
+            let some = Exclusions::new(&pairs).unwrap();
+            let exclusions = if still.is_empty() { &some } else { &exclusions };
+            let plain = BodyColumns { worlds: &ids, ..BodyColumns::new(&bodies) };
+            let all = [
+                plain,
+                BodyColumns { exclusions: Some(exclusions), ..plain },
+                BodyColumns { exclusions: Some(exclusions), ..BodyColumns::new(&bodies) },
+                BodyColumns { owners: &owners, ..BodyColumns::new(&bodies) },
+            ];
+            let (whole, cut) = (arena(&whole, &still), arena(&cut, &still));
+            for (kind, columns) in all.into_iter().enumerate() {
+                for pairs in [Pairs::BroadPhase, Pairs::Exhaustive] {
+                    let found = answers(&cut, columns, &moved, pairs);
+                    let expected = answers(&whole, columns, &moved, pairs);
+                    let what = format!("{count} bodies, {world_count} worlds, columns {kind}, {pairs:?}");
+                    same(&found, &expected).unwrap_or_else(|text| panic!("{what}: {text}"));
+                    // Control: without the columns there are other rows.
+                    let free = answers(&whole, BodyColumns::new(&bodies), &moved, Pairs::BroadPhase);
+                    assert!(same(&found, &free).is_err(), "{what}");
+                }
+            }
+        }
+    }
+}
+
 /// Past the sizes of the tiles, of the runs of a sort, and of 16 bits: against separate queries of the CPU engine, and one engine
 /// against the other.
 #[test]

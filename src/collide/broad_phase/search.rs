@@ -96,7 +96,13 @@ impl TreeSearch<'_> {
                 continue;
             }
             // The world goes on behind this leaf, and may end within one.
-            let node = &node.only(lanes);
+            let part;
+            let node = if lanes.len() == WIDTH {
+                node
+            } else {
+                part = node.only(lanes);
+                &part
+            };
             let leaf_box = &node.union();
             let (next, whole) = (leaf + 1, world_end / WIDTH);
             let mut visitor = PairsWithLeaf { search: self, node, bodies, leaf_box, pairs };

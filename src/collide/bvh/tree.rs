@@ -31,11 +31,13 @@ impl Node {
         }
     }
 
+    #[inline(always)]
     pub(crate) fn get(&self, lane: usize) -> Aabb {
         Aabb::new(self.min.map(|x| x[lane]), self.max.map(|x| x[lane]))
     }
 
     /// Some of the boxes, in their lanes.
+    #[inline(always)]
     pub(crate) fn only(&self, lanes: Range<usize>) -> Self {
         let mut part = *self;
         for lane in (0..WIDTH).filter(|lane| !lanes.contains(lane)) {
@@ -45,6 +47,7 @@ impl Node {
     }
 
     /// The box around all eight.
+    #[inline(always)]
     pub(crate) fn union(&self) -> Aabb {
         Aabb::new(
             self.min.map(|x| x.into_iter().fold(f32::INFINITY, f32::min)),
