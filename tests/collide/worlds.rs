@@ -182,7 +182,7 @@ fn worlds(kind: &str, count: usize, world_count: usize) -> Vec<u32> {
 
 #[test]
 fn worlds_equal_separate_queries() {
-    let short = [(300, 5, "in turn"), (700, 90, "in blocks"), (2_500, 11, "one large")];
+    let short = [(300, 5, "in turn"), (2_200, 6, "one large")];
     let full = [
         (2, 2, "in turn"),
         (3, 2, "in blocks"),
@@ -201,7 +201,7 @@ fn worlds_equal_separate_queries() {
         let still = crowd(20, side, 15, 2);
         let moved = motions(count, 3);
         let ids = worlds(kind, count, world_count);
-        for still in [&still[..], &[]] {
+        for still in extent(&[&still[..]][..], &[&still[..], &[]]) {
             for (name, engine) in engines() {
                 let arena = arena(&engine, still);
                 let columns = BodyColumns { worlds: &ids, ..BodyColumns::new(&bodies) };
@@ -211,7 +211,7 @@ fn worlds_equal_separate_queries() {
                     let found = answers(&arena, columns, &moved, *pairs);
                     let expected = separate(&arena, &bodies, &ids, &moved, *pairs);
                     same(&found, &expected).unwrap_or_else(|text| panic!("{what}: {text}"));
-                    if count < 300 {
+                    if count < 300 || name != "cpu" {
                         continue;
                     }
                     assert!(found.iter().all(|answer| answer.rows.len() > 20), "{what}");
@@ -266,7 +266,8 @@ fn blocks_of_bodies_obey_the_rules() {
         let mut pairs: Vec<[u32; 2]> = (0..count as u32 - 9).step_by(3).map(|row| [row, row + 9]).collect();
         pairs.push([count as u32, 0]);
         let exclusions = Exclusions::new(&pairs).unwrap().with_statics(&[[2, 1]]);
-        for still in [crowd(300, side, 140, 33), Vec::new()] {
+        let still = crowd(300, side, 140, 33);
+        for still in extent(&[&still[..]][..], &[&still[..], &[]]) {
             if still.is_empty() {
                 pairs.pop();
             }
@@ -274,20 +275,20 @@ fn blocks_of_bodies_obey_the_rules() {
             let exclusions = if still.is_empty() { &some } else { &exclusions };
             let plain = BodyColumns { worlds: &ids, ..BodyColumns::new(&bodies) };
             let all = [
-                plain,
                 BodyColumns { exclusions: Some(exclusions), ..plain },
-                BodyColumns { exclusions: Some(exclusions), ..BodyColumns::new(&bodies) },
                 BodyColumns { owners: &owners, ..BodyColumns::new(&bodies) },
+                BodyColumns { exclusions: Some(exclusions), ..BodyColumns::new(&bodies) },
+                plain,
             ];
-            let (whole, cut) = (arena(&whole, &still), arena(&cut, &still));
-            for (kind, columns) in all.into_iter().enumerate() {
+            let (whole, cut) = (arena(&whole, still), arena(&cut, still));
+            let free = answers(&whole, BodyColumns::new(&bodies), &moved, Pairs::BroadPhase);
+            for (kind, columns) in all.into_iter().enumerate().take(extent(1, 4)) {
                 for pairs in [Pairs::BroadPhase, Pairs::Exhaustive] {
                     let found = answers(&cut, columns, &moved, pairs);
                     let expected = answers(&whole, columns, &moved, pairs);
                     let what = format!("{count} bodies, {world_count} worlds, columns {kind}, {pairs:?}");
                     same(&found, &expected).unwrap_or_else(|text| panic!("{what}: {text}"));
                     // Control: without the columns there are other rows.
-                    let free = answers(&whole, BodyColumns::new(&bodies), &moved, Pairs::BroadPhase);
                     assert!(same(&found, &free).is_err(), "{what}");
                 }
             }
