@@ -391,6 +391,11 @@ fn a_half_space_may_be_far_from_its_bodies() {
             let arena = arena.with_options(options).unwrap();
             let found = statuses(&arena, far(&bodies[..3], &positions[..3]), Pairs::BroadPhase);
             assert_eq!(found, expected, "{name} {x}");
+            // Statics in f32 with bodies in f64.
+            let options = Options { statics: vec![bodies[3]], ..Options::default() };
+            let plain = arena.with_options(options).unwrap();
+            let found = statuses(&plain, far(&bodies[..3], &positions[..3]), Pairs::BroadPhase);
+            assert_eq!(found, expected, "{name} {x}");
             let exact = [0, 2].map(|at| bodies[at].at(positions[at].map(|x| x as f32)));
             let found = statuses(&arena, &exact, Pairs::BroadPhase);
             assert_eq!(found[0], ([0, 2], Status::Touching), "{name} {x}");
@@ -601,6 +606,62 @@ fn wide_scenes_are_judged_pair_by_pair() {
             let near = statuses(&arena, far(&bodies, &positions), Pairs::BroadPhase);
             assert!(hits.iter().all(|row| near.contains(row)), "{name} {precision:?}");
             assert_eq!(all.get_or_insert_with(|| whole.clone()), &whole, "{name} {precision:?}");
+            // Sweeps and rays too.
+            let sizes = bodies.iter().map(|body| body.scale[0]);
+            let motions: Vec<Motion> = sizes
+                .enumerate()
+                .map(|(at, size)| Motion {
+                    velocity: [if at % 2 == 0 { size * 0.002 } else { 0.0 }, 0.0, 0.0],
+                    angular_velocity: [if at % 8 == 0 { 0.01 } else { 0.0 }; 3],
+                })
+                .collect();
+            let options = SweepOptions::default();
+            let columns = far(&bodies, &positions);
+            let given = Pairs::Given(&pairs);
+            let moved = arena.sweeps(columns, &motions, given, &options).unwrap().wait().unwrap().rows;
+            let near = arena.sweeps(columns, &motions, Pairs::BroadPhase, &options).unwrap().wait().unwrap();
+            let starts: Vec<[f64; 3]> = (0..200)
+                .map(|k| {
+                    let [x, y, z] = positions[2 * k];
+                    let size = f64::from(bodies[2 * k].scale[0]);
+                    // The start is as far off as the ray is long.
+                    [x - [3.0 * size, 1e3 * size, 1e9][k % 3], y + 0.25 * size, z]
+                })
+                .collect();
+            let rays = vec![Ray::new([0.0; 3], [1.0, 0.0, 0.0]); 200];
+            let found = arena.raycasts_all(
+                columns,
+                RayColumns { rays: &rays, origins: &starts },
+                &RayOptions::default(),
+            );
+            let found = found.unwrap().wait().unwrap().rows;
+            let mut hit_count = 0;
+            for (row, &[a, b]) in moved.iter().zip(&pairs) {
+                let both = [a, b].map(|id| id as usize);
+                let (two, at) = (both.map(|id| bodies[id]), both.map(|id| positions[id]));
+                let motions = both.map(|id| motions[id]);
+                let columns = far(&two, &at);
+                let alone = arena.sweeps(columns, &motions, Pairs::Given(&[[0, 1]]), &options);
+                assert_eq!(row.outcome, alone.unwrap().wait().unwrap().rows[0].outcome, "{name} {a}: {at:?}");
+                let is_listed = near.rows.iter().any(|row| (row.a, row.b) == (a, b));
+                assert_eq!(is_listed, row.outcome != SweepOutcome::Miss, "{name} {a}: {at:?}");
+                let k = a as usize / 2;
+                let ray = RayColumns { rays: &rays[..1], origins: &starts[k..=k] };
+                let alone = arena.raycasts_all(columns, ray, &RayOptions::default()).unwrap().wait().unwrap();
+                for hit in alone.rows {
+                    let same = |other: &&hullfield::collide::RayHit| {
+                        (other.ray as usize, other.body) == (k, a + hit.body)
+                    };
+                    let other = found.iter().find(same).unwrap();
+                    assert_eq!(
+                        (hit.distance, hit.normal),
+                        (other.distance, other.normal),
+                        "{name} {a}: {at:?}"
+                    );
+                    hit_count += 1;
+                }
+            }
+            assert!(hit_count > 150, "{hit_count}");
         }
     }
 }
@@ -698,13 +759,14 @@ fn encoded_queries_take_positions_in_f64() {
     let crowd = Crowd::new(1.0 / 1024.0, 300, 671);
     let arena = crowd.arena(&engine, Precision::Fast);
     let plain = crowd.rounded([0.0; 3]);
-    let ask = |bodies: DeviceBodies<'_>| {
+    let ask_of = |arena: &Arena, bodies: DeviceBodies<'_>| {
         let mut encoder = encoder(&engine);
         let options = ContactOptions { margin: 1e-4 };
         let found =
             arena.encode_contacts(&mut encoder, bodies, DevicePairs::BroadPhase, &options, CAPACITY).unwrap();
         run::<MeasuredRow>(&engine, encoder, &found).0
     };
+    let ask = |bodies: DeviceBodies<'_>| ask_of(&arena, bodies);
     let here = ask(DeviceBodies::Host(&plain));
     assert!(here.len() > 300);
     let settled = |row: &MeasuredRow| row.status < 3;
@@ -731,6 +793,21 @@ fn encoded_queries_take_positions_in_f64() {
                 assert!(other.point.iter().all(|x| x.abs() <= 4.0 * crowd.size as f32), "{other:?}");
             }
         }
+        // Statics are uploaded about the origin of the query.
+        let (bodies, positions_of_half, options) = with_statics(&crowd, shift, Precision::Fast);
+        let still = arena.with_options(options).unwrap();
+        let source = DeviceBodies::HostF64 { bodies: &bodies, positions: &positions_of_half };
+        let rows = ask_of(&still, source);
+        let columns = far(&bodies, &positions_of_half);
+        let options = ContactOptions { margin: 1e-4 };
+        let settled_rows = still.contacts(columns, Pairs::BroadPhase, &options).unwrap().wait().unwrap().rows;
+        let mut seen = 0;
+        for row in rows.iter().filter(|row| settled(row)) {
+            let other = settled_rows.iter().find(|other| (other.a, other.b) == (row.a, row.b)).unwrap();
+            assert_eq!(crate::encoded::code(other.status), row.status, "{shift:?}");
+            seen += usize::from(row.b >= 150);
+        }
+        assert!(seen > 50, "{seen}");
         // The world's coordinates in the packed bodies' f32: about as many digits as 48 bits give.
         let far_packed = arena.pack_about(far(&crowd.bodies, &positions), [0.0; 3]).unwrap();
         for (body, position) in far_packed.iter().zip(&positions).filter(|(body, _)| body.hull == 0) {

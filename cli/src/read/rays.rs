@@ -102,9 +102,7 @@ mod tests {
     fn rays_have_an_optional_end() {
         let found = read("good", "dx,dy,dz,ox,oy,oz\n0,0,-2,1,2,3\n", plain).unwrap();
         assert_eq!(found, [Ray::new([1.0, 2.0, 3.0], [0.0, 0.0, -2.0])]);
-        let found =
-            read("end", "ox,oy,oz,dx,dy,dz,max\n0,0,0,1,0,0,2.5\n0,0,0,1,0,0,inf\n", |file| plain(file))
-                .unwrap();
+        let found = read("end", "ox,oy,oz,dx,dy,dz,max\n0,0,0,1,0,0,2.5\n0,0,0,1,0,0,inf\n", plain).unwrap();
         let ray = Ray::new([0.0; 3], [1.0, 0.0, 0.0]);
         assert_eq!(found, [ray.up_to(2.5), ray]);
         assert_eq!(read("points", "z,y,x\n3,2,1\n", world_points::<f32>).unwrap(), [[1.0, 2.0, 3.0]]);

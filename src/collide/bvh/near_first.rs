@@ -210,7 +210,7 @@ impl Probe for NearPlane {
     }
 }
 
-/// A number between two f32: a coordinate that f32 may not hold.
+/// A number between two f32: a coordinate that f32 may not hold, and f64 rounded.
 #[derive(Debug, Clone, Copy)]
 struct Between {
     low: f32,
@@ -220,11 +220,12 @@ struct Between {
 impl Between {
     #[inline(always)]
     fn new(x: f64) -> Self {
-        let rounded = x as f32;
-        match f64::from(rounded) {
-            same if same == x => Self { low: rounded, high: rounded },
-            less if less < x => Self { low: rounded, high: rounded.next_up() },
-            _ => Self { low: rounded.next_down(), high: rounded },
+        // Twice what a difference is rounded by.
+        let slack = f64::EPSILON * x.abs();
+        let (low, high) = ((x - slack) as f32, (x + slack) as f32);
+        Self {
+            low: if f64::from(low) > x - slack { low.next_down() } else { low },
+            high: if f64::from(high) < x + slack { high.next_up() } else { high },
         }
     }
 }

@@ -56,7 +56,7 @@ pub struct Options {
     /// margin, and measure all others as without a warm start: rows are equal to the bit. Given pairs are measured in each frame.
     ///
     /// A GPU engine ignores this option: the host would need about as long to find the pairs to skip as a device for the whole frame.
-    /// Sweeps ignore it too.
+    /// Sweeps ignore it too, and queries with positions in f64.
     ///
     /// Bodies are identified by their row. Any change is detected: motion, jumps, another hull, scale, padding or group, rows in another
     /// order, another number of bodies (which clears the cache). Of several queries at a time one uses the cache, and the others run

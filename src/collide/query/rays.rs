@@ -19,7 +19,7 @@ use crate::pending::Pending;
 impl Arena {
     /// Finds the first body that each ray hits: one row a ray, in their order.
     ///
-    /// Statics count on after the bodies. Half-spaces are hit too. Among bodies hit at the same distance the least row is named.
+    /// Statics count on after the bodies. Half-spaces are hit too. Rays may start at positions in f64: see [`RayColumns`]. Among bodies hit at the same distance the least row is named.
     ///
     /// # What is a hit
     /// Let S be a body's bounding radius (about the mean of the hull's vertices, scale and rounding included). A ray hits the body where it
@@ -33,7 +33,7 @@ impl Arena {
     /// - The end of a ray belongs to it.
     ///
     /// # Tolerance
-    /// All is computed in f64 from the f32 numbers as stored, with fixed operations: which body is hit, and every number, is the same bit for
+    /// All is computed in f64 from the numbers as stored, with fixed operations: which body is hit, and every number, is the same bit for
     /// bit on every engine and machine and for every number of threads. A hit is exact for a body whose surface is moved by up to 1e-9 S.
     /// For distances above 1e5 S f64's rounding of the distance itself, 1e-15 of it, exceeds that.
     ///
@@ -137,7 +137,7 @@ impl Arena {
     ///
     /// The distance is signed: inside of a body it is minus the depth. So of several bodies that contain a point the one in which it is
     /// deepest is named. Among bodies at the same distance the least row is named. Statics count on after the bodies, and groups do not
-    /// matter.
+    /// matter. The points may be f64: see [`PointColumns`].
     ///
     /// # Tolerance
     /// As [`raycasts`](Self::raycasts): f64 throughout, within 1e-9 S, and the same bit for bit everywhere.

@@ -17,7 +17,7 @@ use crate::collide::scene::far::{lay_out_about, origin_of};
 use crate::collide::scene::layout::{Layout, lay_out_into};
 use crate::collide::scene::packed_body::PackedBody;
 use crate::collide::scene::pairs::Pairs;
-use crate::collide::scene::placed::{Placed, center_at};
+use crate::collide::scene::placed::Placed;
 use crate::collide::scene::rules::{OrderedRules, PairRules};
 use crate::collide::scene::statics::Statics;
 use crate::collide::scene::stored::Stored;
@@ -147,17 +147,6 @@ impl QueryInput {
             Some(position) => position - self.origin,
             None => DVec3::from(self.bodies[id as usize].position.map(f64::from)),
         }
-    }
-
-    /// Packs a checked body, or a static.
-    pub(crate) fn pack(&self, scene: &Scene, row: usize) -> Result<PackedBody> {
-        let (body, supports) = (&self.bodies[row], &scene.supports);
-        if !self.is_far() {
-            return body.pack(row, supports);
-        }
-        let radius = body.radius(row, supports)?;
-        let record = &supports.records[body.hull as usize];
-        Ok(body.packed(radius, &center_at(body, self.positions[row] - self.origin, false, record), supports))
     }
 
     /// Whether there is no pair to examine.

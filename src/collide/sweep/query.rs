@@ -205,7 +205,9 @@ impl SweepQuery<'_> {
             let motion = self.motion(index as u32);
             if !aabb.is_plane() {
                 let origin = self.input.position(index as u32);
-                *aabb = swept_box(aabb, body, origin, &motion, self.duration);
+                // f32 positions are exact; others are rounded as the excess says.
+                let off = if self.input.is_far() { f64::from(body.excess) } else { 0.0 };
+                *aabb = swept_box(aabb, body, (origin, off), &motion, self.duration);
             } else if motion != Motion::default() {
                 // A half-space that moves may reach everything.
                 aabb.min = [-bounds::EVERYTHING; 3];
@@ -301,20 +303,24 @@ impl SweepQuery<'_> {
 
     /// Whether the bounding balls about the origins of two bodies never meet. They contain the bodies however these rotate.
     fn never_meets(&self, a: u32, b: u32, velocity: DVec3) -> bool {
-        let [[pa, ra], [pb, rb]] = [a, b].map(|body| {
-            let position = self.input.position(body);
-            let placed = &self.input.placed[body as usize];
-            [position, DVec3::splat((placed.center() - position).length() + placed.radius())]
-        });
-        meeting(pa - pb, velocity, (ra.x + rb.x) * 1.000_006, self.duration).is_none()
+        let stored = self.input.stored();
+        let offset = stored.position(a) - stored.position(b);
+        let reach = self.reach(a) + self.reach(b);
+        meeting(offset, velocity, reach * 1.000_006, self.duration).is_none()
     }
 
     /// Upper bound of how far rotation moves a point of a body away from where translation alone would take it: the chord of the angle.
     fn spin(&self, body: u32) -> f64 {
-        let placed = &self.input.placed[body as usize];
-        let position = self.input.position(body);
         let angle = DVec3::from(self.motion(body).angular_velocity.map(f64::from)).length() * self.duration;
-        ((placed.center() - position).length() + placed.radius()) * angle.min(2.0) * 1.000_002
+        self.reach(body) * angle.min(2.0) * 1.000_002
+    }
+
+    /// Bounding radius of a body about its hull's origin.
+    fn reach(&self, body: u32) -> f64 {
+        let placed = &self.input.placed[body as usize];
+        let reach = (placed.center() - self.input.position(body)).length() + placed.radius();
+        // f32 positions are exact.
+        if self.input.is_far() { reach + f64::from(placed.excess) } else { reach }
     }
 
     /// Settles a pair in f64.
@@ -414,8 +420,14 @@ fn examine(query: &SweepQuery<'_>, pairs: &[[u32; 2]], keeps_all: bool, part: &m
     }
 }
 
-/// The swept box of a body, from its box at the start.
-fn swept_box(aabb: &Aabb, body: &PackedBody, origin: DVec3, motion: &Motion, duration: f64) -> Aabb {
+/// The swept box of a body, from its box at the start. `origin` is the position of its hull's origin, and how much this may be off.
+fn swept_box(
+    aabb: &Aabb,
+    body: &PackedBody,
+    (origin, off): (DVec3, f64),
+    motion: &Motion,
+    duration: f64,
+) -> Aabb {
     let mut start = *aabb;
     if motion.angular_velocity != [0.0; 3] {
         // Two boxes contain the body however it rotates: that of the ball about its origin, and its own box widened by the chord.
@@ -423,7 +435,7 @@ fn swept_box(aabb: &Aabb, body: &PackedBody, origin: DVec3, motion: &Motion, dur
             .map(|i| f64::from(body.position[i]) + f64::from(body.remainder[i]) - origin[i])
             .map(|x| x * x)
             .sum();
-        let reach = (arm.sqrt() + f64::from(body.radius)) * 1.000_001;
+        let reach = (arm.sqrt() + f64::from(body.radius)) * 1.000_001 + off;
         let angle = DVec3::from(motion.angular_velocity.map(f64::from)).length() * duration;
         let spin = reach * angle.min(2.0) * 1.000_001;
         for i in 0..3 {

@@ -18,6 +18,7 @@ use crate::collide::query::gpu::tree::{MotionBuffer, encode_spheres};
 use crate::collide::scene::packed_body::PackedBody;
 use crate::collide::scene::packed_motion::PackedMotion;
 use crate::collide::scene::pairs::OwnedPairs;
+use crate::collide::scene::placed::center_at;
 use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::error::Result;
 use crate::gpu::buffer::Buffer;
@@ -457,6 +458,15 @@ fn packed<'a>(scene: &Scene, input: &'a QueryInput, range: Range<usize>) -> Resu
     if range.end <= input.packed.len() {
         return Ok(Cow::Borrowed(&input.packed[range]));
     }
-    let pack = |row: usize| input.pack(scene, row);
+    let supports = &scene.supports;
+    let pack = |row: usize| {
+        let body = &input.bodies[row];
+        if !input.is_far() {
+            return body.pack(row, supports);
+        }
+        let radius = body.radius(row, supports)?;
+        let record = &supports.records[body.hull as usize];
+        Ok(body.packed(radius, &center_at(body, input.position(row as u32), false, record), supports))
+    };
     range.map(pack).collect::<Result<Vec<_>>>().map(Cow::Owned)
 }
