@@ -50,8 +50,8 @@
 //! separation changes with both poses, `sweeps` when moving bodies first meet. One pair needs no arena: [`collide::distance`] and its like
 //! take two hulls and two poses. `raycasts` and its like say what rays hit, `shape_casts` what moving shapes do, `nearest_points` and
 //! `containments` which bodies points are near to and in, `nearest_bodies` which are near to each other; `hits` and `hit_counts` answer
-//! without the rows of pairs. [`collide::Bodies`] keeps bodies from frame to frame, by ids, and tells which pairs begin to touch, still touch, and no longer
-//! do.
+//! without the rows of pairs. `postures` and `joint_paths` say whether a robot may stand and move so. [`collide::Bodies`] keeps bodies from frame
+//! to frame, by ids, and tells which pairs begin to touch, still touch, and no longer do.
 //!
 //! # Which way is the goal
 //!
@@ -142,7 +142,7 @@
 //! |---|---|
 //! | the status of a pair, which pairs a query lists, the outcome of a sweep | bit for bit on every engine, GPU, driver, browser and number of threads; with and without a warm start; under either precision; whichever way the pairs are found and in whichever order a pair is given |
 //! | distances, depths, normals, points, times | bit for bit from run to run on one engine and one machine; under `Precision::Exact` on every machine; otherwise within their tolerances |
-//! | all rows of rays and points | bit for bit on every engine and machine |
+//! | all rows of rays and points, and of a robot's paths and postures | bit for bit on every engine and machine |
 //! | distances, next cells and escape codes of flow fields | bit for bit on every engine and machine |
 //! | rooms and surfaces | bit for bit on one kind of machine, for any number of threads |
 //!

@@ -56,6 +56,9 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
     if options.selects("nearest") {
         crate::shapes::nearest(options, report)?;
     }
+    if options.selects("planner") {
+        crate::planner::against_peer(options, report)?;
+    }
     if options.selects("frame") {
         frame(options, report, &engines)?;
     }

@@ -11,7 +11,7 @@ use hullfield_oracle::{Pose as OraclePose, Shape, whole_truth};
 use crate::error::message;
 use crate::machine::SEED;
 use crate::options::Options;
-use crate::peer::CompoundPeer;
+use crate::peer::{CompoundPeer, CompoundQuery as Query};
 use crate::report::{Cell, Report, Table};
 use crate::timing::{Samples, interleave};
 
@@ -21,14 +21,6 @@ const PARTS: usize = 32;
 const COMPOUNDS: usize = 16;
 /// Pairs whose gap the oracle computes, and at most as many that differ from the peer's.
 const JUDGED: usize = 40;
-
-/// What is asked of a pair of bodies.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Query {
-    Intersection,
-    Distance,
-    Contact,
-}
 
 /// The bodies of pairs: the bodies `2 k` and `2 k + 1` are pair `k`.
 struct Scene {

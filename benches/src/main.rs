@@ -23,6 +23,7 @@ mod options;
 mod path;
 mod peer;
 mod plain;
+mod planner;
 mod rays;
 mod regimes;
 mod report;

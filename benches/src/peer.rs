@@ -1,15 +1,13 @@
 //! The peer parry3d: `intersection_test`, `distance`, `contact` and `cast_shapes` on convex polyhedra, on one thread.
 
-use hullfield::collide::{Compound, CompoundBody, Ray, ShapeCast};
+use hullfield::collide::{Body, Compound, CompoundBody, Exclusions, Hull, LinkPose, Ray, ShapeCast};
 use hullfield_oracle::Placed;
-use parry3d::bounding_volume::Aabb;
+use parry3d::bounding_volume::{Aabb, BoundingVolume};
 use parry3d::math::{Pose, Rotation, Vector};
 use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhNode};
 use parry3d::query;
 use parry3d::query::RayCast;
 use parry3d::shape::{Compound as PeerCompound, ConvexPolyhedron, Shape, SharedShape};
-
-use crate::compounds::Query;
 
 /// parry3d's shapes and poses, built from the same f32 numbers.
 pub(crate) struct Peer {
@@ -230,6 +228,14 @@ impl ScenePeer {
     }
 }
 
+/// What is asked of a pair of bodies.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum CompoundQuery {
+    Intersection,
+    Distance,
+    Contact,
+}
+
 /// The peer's compounds, and the poses of bodies: bodies `2 k` and `2 k + 1` are pair `k`.
 pub(crate) struct CompoundPeer {
     compounds: Vec<PeerCompound>,
@@ -272,23 +278,101 @@ impl CompoundPeer {
     ///
     /// # Errors
     /// A query that parry3d does not support.
-    pub(crate) fn answers(&self, query: Query, answers: &mut Vec<Option<f32>>) -> Result<(), String> {
+    pub(crate) fn answers(&self, query: CompoundQuery, answers: &mut Vec<Option<f32>>) -> Result<(), String> {
         answers.clear();
         for pair in self.bodies.chunks_exact(2) {
             let [(at_a, a), (at_b, b)] = [&pair[0], &pair[1]];
             let (a, b) = (&self.compounds[*a], &self.compounds[*b]);
             let unsupported = |error: query::Unsupported| error.to_string();
             answers.push(match query {
-                Query::Intersection => {
+                CompoundQuery::Intersection => {
                     let found = query::intersection_test(at_a, a, at_b, b).map_err(unsupported)?;
                     found.intersecting.then_some(0.0)
                 }
-                Query::Distance => Some(query::distance(at_a, a, at_b, b).map_err(unsupported)?.distance),
-                Query::Contact => query::contact(at_a, a, at_b, b, 0.0)
+                CompoundQuery::Distance => {
+                    Some(query::distance(at_a, a, at_b, b).map_err(unsupported)?.distance)
+                }
+                CompoundQuery::Contact => query::contact(at_a, a, at_b, b, 0.0)
                     .map_err(unsupported)?
                     .map(|contact| contact.dist.min(0.0)),
             });
         }
         Ok(())
+    }
+}
+
+/// The peer's robot, and a tree over the boxes of its surroundings.
+pub(crate) struct PlannerPeer {
+    tree: Bvh,
+    statics: Vec<(Pose, ConvexPolyhedron)>,
+    /// Each link's shape and its pose in the link.
+    parts: Vec<(Pose, ConvexPolyhedron)>,
+    /// Pairs of parts that may meet.
+    pairs: Vec<[usize; 2]>,
+}
+
+impl PlannerPeer {
+    /// Builds shapes and the tree. Each body is its own link, at scale 1. No static is excluded.
+    ///
+    /// # Errors
+    /// A shape that parry3d does not build.
+    pub(crate) fn new(
+        hulls: &[Hull],
+        bodies: &[Body],
+        statics: &[Body],
+        exclusions: &Exclusions,
+    ) -> Result<Self, String> {
+        let build = |body: &Body| {
+            let points: Vec<Vector> =
+                hulls[body.hull as usize].vertices().iter().map(|p| Vector::new(p[0], p[1], p[2])).collect();
+            let shape =
+                ConvexPolyhedron::from_convex_hull(&points).ok_or("parry3d built no shape for a hull")?;
+            let ([x, y, z], [i, j, k, w]) = (body.position, body.rotation);
+            Ok::<_, String>((Pose::from_parts(Vector::new(x, y, z), Rotation::from_xyzw(i, j, k, w)), shape))
+        };
+        let parts: Vec<_> = bodies.iter().map(build).collect::<Result<_, _>>()?;
+        let statics: Vec<_> = statics.iter().map(build).collect::<Result<_, _>>()?;
+        let boxes: Vec<_> = statics.iter().map(|(pose, shape)| shape.compute_aabb(pose)).collect();
+        let count = parts.len();
+        let all = (0..count).flat_map(|a| (a + 1..count).map(move |b| [a, b]));
+        let pairs = all.filter(|&[a, b]| !exclusions.contains(a as u32, b as u32)).collect();
+        Ok(Self { tree: Bvh::from_leaves(BvhBuildStrategy::Binned, &boxes), statics, parts, pairs })
+    }
+
+    /// Poses as parry3d has them.
+    pub(crate) fn poses(&self, poses: &[LinkPose]) -> Vec<Pose> {
+        let pose = |pose: &LinkPose| {
+            let ([x, y, z], [i, j, k, w]) =
+                (pose.position.map(|x| x as f32), pose.rotation.map(|x| x as f32));
+            Pose::from_parts(Vector::new(x, y, z), Rotation::from_xyzw(i, j, k, w))
+        };
+        poses.iter().map(pose).collect()
+    }
+
+    /// A pair that meets where the links are: of parts, or of a part and a static, which count on.
+    pub(crate) fn first_pair(&self, links: &[Pose]) -> Option<[u32; 2]> {
+        let place = |(link, (pose, shape)): (&Pose, &(Pose, ConvexPolyhedron))| {
+            let pose = *link * *pose;
+            (pose, shape.compute_aabb(&pose))
+        };
+        let mut placed = [(Pose::IDENTITY, Aabb::new_invalid()); 16];
+        for (placed, part) in placed.iter_mut().zip(links.iter().zip(&self.parts)) {
+            *placed = place(part);
+        }
+        let meets = |a: usize, at: &Pose, b: &ConvexPolyhedron| {
+            query::intersection_test(&placed[a].0, &self.parts[a].1, at, b)
+                .is_ok_and(|found| found.intersecting)
+        };
+        for &[a, b] in &self.pairs {
+            if placed[a].1.intersects(&placed[b].1) && meets(a, &placed[b].0, &self.parts[b].1) {
+                return Some([a as u32, b as u32]);
+            }
+        }
+        let count = self.parts.len();
+        (0..count).find_map(|a| {
+            let mut near = self.tree.intersect_aabb(&placed[a].1);
+            near.find(|&b| meets(a, &self.statics[b as usize].0, &self.statics[b as usize].1))
+                .map(|b| [a as u32, count as u32 + b])
+        })
     }
 }

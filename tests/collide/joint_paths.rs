@@ -209,7 +209,14 @@ fn check_sampled(path_count: usize) {
                     assert_eq!(first, None, "{row:?}");
                     free += 1;
                 }
-                PathOutcome::Hit => assert_eq!(first.map(|at| at as f64), row.time, "{row:?}"),
+                PathOutcome::Hit => {
+                    let (time, first) = (row.time.unwrap(), first.map_or(f64::INFINITY, |at| at as f64));
+                    // Links that only slide do not deviate, so they are found hit between samples too.
+                    assert!(
+                        if time.fract() == 0.0 { time == first } else { time < first },
+                        "{row:?} {first}"
+                    );
+                }
                 PathOutcome::Undecided => {
                     assert_eq!(first, None, "{row:?}");
                     open += 1;

@@ -1,5 +1,7 @@
 //! A walk of the tree from near to far: for rays, points, boxes and half-spaces.
 
+use glam::Vec4;
+
 use crate::collide::bvh::aabb::{Aabb, PAD_PLANE};
 use crate::collide::bvh::tree::{LEVELS, Node, Tree, WIDTH};
 
@@ -20,23 +22,23 @@ pub(crate) struct Distances {
 }
 
 impl Distances {
-    /// Those of boxes that are met where `is_met` says so. The bits are made like this so that they come from one vector: with a branch for each
-    /// box, of which half are taken, a walk takes half as long again.
+    /// Those of boxes that are met where `near` is at most `far`.
+    ///
+    /// The bits come from comparisons of four numbers. Selected or branched upon one by one they took a quarter of a ray's walk: which boxes are
+    /// met can't be predicted.
     #[inline(always)]
-    fn new(near: [f32; WIDTH], limit: f32, is_met: impl Fn(usize) -> bool) -> Self {
-        let mut lanes = [0_u32; WIDTH];
-        for k in 0..WIDTH {
-            // Lanes without a box are at infinity.
-            let within = (near[k] <= limit) & (near[k] < f32::INFINITY) & is_met(k);
-            lanes[k] = u32::from(within).wrapping_neg();
-        }
-        let mut met = 0;
-        for (k, lane) in lanes.iter().enumerate() {
-            met |= lane & (1 << k);
-        }
-        Self { near, met }
+    fn new(near: [f32; WIDTH], far: [f32; WIDTH], limit: f32) -> Self {
+        let limit = Vec4::splat(limit);
+        let bits = |at: usize| {
+            let (near, far) = (Vec4::from_slice(&near[at..at + 4]), Vec4::from_slice(&far[at..at + 4]));
+            (near.cmple(far) & near.cmple(limit)).bitmask()
+        };
+        Self { near, met: bits(0) | bits(4) << 4 }
     }
 }
+
+/// Farther than every box that is not at infinity, as those of lanes without a body are.
+const ANYWHERE: [f32; WIDTH] = [f32::MAX; WIDTH];
 
 /// What a walk does with the bodies that it reaches.
 pub(crate) trait BodyVisit {
@@ -104,7 +106,7 @@ fn slabs(node: &Node, ray: &SlabRay, before: [f32; 3], after: [f32; 3], limit: f
         }
     }
     let near = near.map(|near| near * (1.0 - SLACK));
-    Distances::new(near, limit, |k| near[k] <= far[k] * (1.0 + SLACK))
+    Distances::new(near, far.map(|far| far * (1.0 + SLACK)), limit)
 }
 
 /// A box that moves along a line: a ray from its middle, against boxes that are wider by its half extents (their Minkowski difference).
@@ -156,7 +158,7 @@ impl Probe for BoxPoint {
                 squared[k] += off * off;
             }
         }
-        Distances::new(squared.map(|squared| squared.sqrt() * (1.0 - SLACK)), limit, |_| true)
+        Distances::new(squared.map(|squared| squared.sqrt() * (1.0 - SLACK)), ANYWHERE, limit)
     }
 }
 
@@ -178,7 +180,7 @@ impl Probe for NearBox {
                 squared[k] += off * off;
             }
         }
-        Distances::new(squared.map(|squared| squared.sqrt() * (1.0 - SLACK)), limit, |_| true)
+        Distances::new(squared.map(|squared| squared.sqrt() * (1.0 - SLACK)), ANYWHERE, limit)
     }
 }
 
@@ -206,7 +208,7 @@ impl Probe for NearPlane {
             let above = if height[k] > 0.0 { height[k] * (1.0 - SLACK) } else { 0.0 };
             height[k] = if is_empty[k] { f32::INFINITY } else { above };
         }
-        Distances::new(height, limit, |_| true)
+        Distances::new(height, ANYWHERE, limit)
     }
 }
 
@@ -264,7 +266,7 @@ impl Probe for FarSlabRay {
             }
         }
         let near = near.map(|near| near * (1.0 - SLACK));
-        Distances::new(near, limit, |k| near[k] <= far[k] * (1.0 + SLACK))
+        Distances::new(near, far.map(|far| far * (1.0 + SLACK)), limit)
     }
 }
 
@@ -293,7 +295,7 @@ impl Probe for FarBoxPoint {
                 squared[k] += off * off;
             }
         }
-        Distances::new(squared.map(|squared| squared.sqrt() * (1.0 - SLACK)), limit, |_| true)
+        Distances::new(squared.map(|squared| squared.sqrt() * (1.0 - SLACK)), ANYWHERE, limit)
     }
 }
 

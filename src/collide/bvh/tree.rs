@@ -188,24 +188,32 @@ impl Tree {
         }
     }
 
-    /// Appends the bodies whose boxes overlap `query`.
-    pub(crate) fn bodies_within(&self, query: &Aabb, bodies: &mut Vec<u32>) {
-        struct Within<'a>(&'a Tree, &'a Aabb, &'a mut Vec<u32>);
-        impl Visit for Within<'_> {
-            fn leaf(&mut self, leaf: usize) {
-                let mut mask = self.0.levels[0][leaf].overlaps(self.1);
-                while mask != 0 {
-                    // A half-space has a lane of its leaf, and no box.
-                    self.2.push(self.0.order[leaf * WIDTH + mask.trailing_zeros() as usize]);
-                    mask &= mask - 1;
-                }
-            }
-        }
-        self.visit(query, 0, &mut Within(self, query, bodies));
-    }
-
     pub(crate) fn leaf_bodies(&self, leaf: usize) -> &[u32] {
         &self.order[leaf * WIDTH..self.order.len().min(leaf * WIDTH + WIDTH)]
+    }
+}
+
+/// Appends the bodies of a tree whose boxes overlap `query`.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+pub(crate) fn bodies_within(tree: &Tree, query: &Aabb, bodies: &mut Vec<u32>) {
+    tree.visit(query, 0, &mut Within { tree, query, bodies });
+}
+
+struct Within<'a> {
+    tree: &'a Tree,
+    query: &'a Aabb,
+    bodies: &'a mut Vec<u32>,
+}
+
+impl Visit for Within<'_> {
+    #[inline(always)]
+    fn leaf(&mut self, leaf: usize) {
+        // A half-space has a lane of its leaf, and no box.
+        let mut mask = self.tree.levels[0][leaf].overlaps(self.query);
+        while mask != 0 {
+            self.bodies.push(self.tree.order[leaf * WIDTH + mask.trailing_zeros() as usize]);
+            mask &= mask - 1;
+        }
     }
 }
 

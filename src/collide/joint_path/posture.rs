@@ -1,6 +1,7 @@
 //! Postures: a robot's poses at single times, tested as bodies are.
 
 use crate::collide::bvh::aabb::Aabb;
+use crate::collide::bvh::tree::bodies_within;
 use crate::collide::gjk::pose::Placement;
 use crate::collide::joint_path::chain::Chain;
 use crate::collide::joint_path::motion::{Box64, LinkFrame, box_pad};
@@ -126,7 +127,7 @@ impl Postures {
             let Some(statics) = &chain.statics else { continue };
             self.near.clear();
             let aabb: Aabb = own.to_aabb();
-            statics.boxes.tree.bodies_within(&aabb, &mut self.near);
+            bodies_within(&statics.boxes.tree, &aabb, &mut self.near);
             let planes = statics.boxes.planes();
             self.near.extend(planes.filter(|&plane| aabb.reaches(&statics.boxes.boxes[plane as usize], 0.0)));
             self.near.retain(|&id| chain.meets_static(part, id));

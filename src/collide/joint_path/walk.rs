@@ -15,6 +15,7 @@
 
 use glam::DVec3;
 
+use crate::collide::bvh::tree::bodies_within;
 use crate::collide::gjk::tolerance::{tolerance, touching_limit};
 use crate::collide::joint_path::chain::{Chain, Part};
 use crate::collide::joint_path::motion::{Box64, LinkFrame, LinkStep, box_pad};
@@ -26,7 +27,9 @@ use crate::collide::scene::rigid::Rigid;
 use crate::collide::sweep::exact::{Advanced, ExactPair, Impact, SweptBody};
 
 /// Most steps for which statics are listed at a time.
-const AHEAD: usize = 16;
+const AHEAD: usize = 32;
+/// How far a part may move in these steps, in its radii, if it is more than one step.
+const AHEAD_RADII: f64 = 2.0;
 
 /// Bound of the error of an f64 gap and of the motion, against the sum of the bounding radii.
 const GAP_ERROR: f64 = 2e-9;
@@ -74,6 +77,15 @@ struct PartSample {
 enum Other {
     Part(usize),
     Static(usize),
+}
+
+/// A step of a robot's path.
+#[derive(Debug, Clone, Copy)]
+struct Step<'a> {
+    chain: &'a Chain,
+    number: usize,
+    /// Most steps of an advancement.
+    limit: u32,
 }
 
 /// A contact, or what may be one.
@@ -134,10 +146,10 @@ impl Walk {
         }
         self.extend(chain, path, 0);
         let step_count = path.sample_count - 1;
-        for step in 0..step_count {
-            self.extend(chain, path, step + 1);
-            if let Some(contact) = self.first_contact(chain, path, step, step_limit) {
-                return self.judge(chain, path, step, &contact);
+        for number in 0..step_count {
+            self.extend(chain, path, number + 1);
+            if let Some(contact) = self.first_contact(&Step { chain, number, limit: step_limit }, path) {
+                return self.judge(chain, path, number, &contact);
             }
         }
         Walked { outcome: PathOutcome::Free, free_until: step_count as f64, time: None, pair: None }
@@ -174,27 +186,22 @@ impl Walk {
     }
 
     /// The first contact in a step, or what may be one.
-    fn first_contact(
-        &mut self,
-        chain: &Chain,
-        path: &JointPath<'_>,
-        step: usize,
-        step_limit: u32,
-    ) -> Option<Contact> {
+    fn first_contact(&mut self, step: &Step<'_>, path: &JointPath<'_>) -> Option<Contact> {
+        let chain = step.chain;
         let mut best = None;
         for (at, &[a, b]) in chain.pairs.iter().enumerate() {
             let mut known = self.pairs[at];
-            self.pass(chain, step, step_limit, a as usize, Other::Part(b as usize), &mut known, &mut best);
+            self.pass(step, a as usize, Other::Part(b as usize), &mut known, &mut best);
             self.pairs[at] = known;
         }
         for a in 0..chain.parts.len() {
-            if self.near[a].until <= step {
-                self.list(chain, path, step, a);
+            if self.near[a].until <= step.number {
+                self.list(chain, path, step.number, a);
             }
             let mut list = std::mem::take(&mut self.near[a].list);
             for known in &mut list {
                 let other = Other::Static(known.other as usize);
-                self.pass(chain, step, step_limit, a, other, known, &mut best);
+                self.pass(step, a, other, known, &mut best);
             }
             self.near[a].list = list;
         }
@@ -209,7 +216,9 @@ impl Walk {
         let (mut end, mut wide, mut travelled) = (step, 0.0_f64, 0.0);
         // A long way has a large box.
         while end == step
-            || end < path.sample_count - 1 && end < step + AHEAD && travelled < 0.5 * part.rigid.radius
+            || end < path.sample_count - 1
+                && end < step + AHEAD
+                && travelled < AHEAD_RADII * part.rigid.radius
         {
             self.extend(chain, path, end + 1);
             let motion = &self.steps[end * links + part.link];
@@ -220,7 +229,7 @@ impl Walk {
         }
         let aabb = whole.grown(wide * UP + box_pad(part)).to_aabb();
         self.found.clear();
-        statics.boxes.tree.bodies_within(&aabb, &mut self.found);
+        bodies_within(&statics.boxes.tree, &aabb, &mut self.found);
         let planes = statics.boxes.planes();
         self.found.extend(planes.filter(|&plane| aabb.reaches(&statics.boxes.boxes[plane as usize], 0.0)));
         self.found.retain(|&id| chain.meets_static(part, id));
@@ -242,9 +251,7 @@ impl Walk {
     /// Shows that a pair is apart throughout a step, or takes it for the first contact.
     fn pass(
         &mut self,
-        chain: &Chain,
-        step: usize,
-        step_limit: u32,
+        &Step { chain, number: step, limit }: &Step<'_>,
         a: usize,
         other: Other,
         known: &mut Known,
@@ -324,7 +331,7 @@ impl Walk {
         let near = (NEAR_SHARE * tolerance(smaller, sum, 0.0)).max(error);
         let guess = if known.axis == DVec3::ZERO { between } else { known.axis };
         let pair = ExactPair::between(side_a, side_b, offset, velocity);
-        let Advanced { impact, gap, axis } = pair.first_contact(duration, near, guess, step_limit);
+        let Advanced { impact, gap, axis } = pair.first_contact(duration, near, guess, limit);
         self.counts.settled += 1;
         known.axis = axis;
         let time = match impact {

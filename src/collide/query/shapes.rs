@@ -192,12 +192,12 @@ impl Arena {
     /// use hullfield::collide::{Arena, Body, Hull, NearestOptions, Options};
     ///
     /// let arena = Arena::new(&Engine::cpu(), &[Hull::ball(1.0)?, Hull::cuboid([2.0; 3])?], Options::default())?;
-    /// let bodies = [0.0, 6.0, 10.0].map(|x| Body::new(0).at([x, 0.0, 0.0]));
+    /// let bodies = [0.0, 5.0, 10.0].map(|x| Body::new(0).at([x, 0.0, 0.0]));
     /// let shapes = [Body::new(1).at([9.0, 0.0, 0.0])];
     /// let options = NearestOptions { count: 2, ..NearestOptions::default() };
     /// let found = arena.nearest_bodies_to(&bodies, &shapes, &options)?.wait()?;
-    /// let rows: Vec<_> = found.rows.iter().map(|row| (row.query, row.body, row.separation)).collect();
-    /// assert_eq!(rows, [(0, 2, -2.0), (0, 1, 0.0)]);
+    /// let rows: Vec<_> = found.rows.iter().map(|row| (row.query, row.body, row.separation.round())).collect();
+    /// assert_eq!(rows, [(0, 2, -2.0), (0, 1, 1.0)]);
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     pub fn nearest_bodies_to<'a>(

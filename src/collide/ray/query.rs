@@ -13,11 +13,10 @@ use crate::collide::ray::search::{Targets, all_hits, containments, first_hits, n
 use crate::collide::scene::bounds::aabbs_into;
 use crate::collide::scene::budget::RowBudget;
 use crate::collide::scene::frame::Frame;
-use crate::collide::scene::pose::is_placed;
 use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::collide::scene::ray::Ray;
 use crate::collide::scene::ray_columns::{PointColumns, RayColumns};
-use crate::error::{Error, Location, Result};
+use crate::error::{Error, Result};
 use crate::parallel::{for_each_chunk, map_chunks};
 
 /// Rays or points in one task.
@@ -34,7 +33,7 @@ pub(crate) struct OwnedRays {
 /// Checks rays.
 ///
 /// # Errors
-/// [`Error::Value`] at the [`Location::Ray`] of the first bad one, [`Error::TooMany`], [`Error::Count`].
+/// [`Error::Value`] at the [`Location::Ray`](crate::Location::Ray) of the first bad one, [`Error::TooMany`], [`Error::Count`].
 pub(crate) fn checked_rays(columns: &RayColumns<'_>) -> Result<OwnedRays> {
     check_count("rays", columns.rays.len())?;
     columns.check()?;
@@ -52,22 +51,10 @@ pub(crate) struct OwnedPoints {
 /// Checks points.
 ///
 /// # Errors
-/// [`Error::Value`] at the [`Location::Point`] of the first bad one, [`Error::TooMany`], [`Error::Count`].
+/// [`Error::Value`] at the [`Location::Point`](crate::Location::Point) of the first bad one, [`Error::TooMany`], [`Error::Count`].
 pub(crate) fn checked_points(columns: &PointColumns<'_>) -> Result<OwnedPoints> {
     check_count("points", columns.len())?;
     Ok(OwnedPoints { points: columns.checked()?, is_f64: !columns.positions.is_empty() })
-}
-
-/// Checks a point.
-///
-/// # Errors
-/// [`Error::Value`] at `at`.
-pub(crate) fn check_point(at: Location, point: [f32; 3]) -> Result<()> {
-    if is_placed(point) {
-        return Ok(());
-    }
-    let allowed = "each must be finite and at most 1e18 in magnitude";
-    Err(Error::value(at, "point", format!("{point:?}"), allowed))
 }
 
 pub(crate) fn check_count(what: &'static str, count: usize) -> Result<()> {

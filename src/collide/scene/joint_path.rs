@@ -126,7 +126,7 @@ impl<'a> JointPath<'a> {
             pose.check(|| Location::PathSample { path, sample: row / link_count, link: row % link_count })?;
         }
         for (row, (from, to)) in self.poses.iter().zip(&self.poses[link_count..]).enumerate() {
-            if from.turn().dot(to.turn()).abs() < LEAST_COSINE {
+            if !turns_clearly(from, to) {
                 let at = Location::PathSample { path, sample: row / link_count, link: row % link_count };
                 let message = "the link turns by half a turn until the next sample, so the way around is not known: samples between must say it";
                 return Err(Error::invalid(at, message));
@@ -145,6 +145,13 @@ impl<'a> JointPath<'a> {
         }
         Ok(())
     }
+}
+
+/// Whether two checked rotations are less than half a turn apart, so that one way around is shorter.
+fn turns_clearly(from: &LinkPose, to: &LinkPose) -> bool {
+    let [from, to] = [from, to].map(|pose| DQuat::from_array(pose.rotation));
+    let dot = from.dot(to);
+    dot * dot >= LEAST_COSINE * LEAST_COSINE * from.length_squared() * to.length_squared()
 }
 
 /// Checks the poses of postures, `[posture, link]`.

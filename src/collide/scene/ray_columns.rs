@@ -1,10 +1,12 @@
 //! The rays and points of a query, with their positions where these are in f64.
 
+use crate::collide::scene::pose::is_placed;
 use crate::collide::scene::ray::Ray;
 use crate::error::{Error, Location, Result};
 
 /// Largest magnitude of a position in f64.
 const MOST: f64 = 1e18;
+const ALLOWED: &str = "each must be finite and at most 1e18 in magnitude";
 
 /// The rays of a query, and where they start in f64.
 ///
@@ -95,12 +97,14 @@ impl<'a> PointColumns<'a> {
                 allowed: "there must be none where there are positions in f64".to_owned(),
             });
         }
-        let wide = self.points.iter().map(|point| point.map(f64::from));
-        let points: Vec<[f64; 3]> = wide.chain(self.positions.iter().copied()).collect();
-        for (row, point) in points.iter().enumerate() {
-            check_f64(Location::Point(row), "point", point)?;
+        for (row, &point) in self.points.iter().enumerate() {
+            check_point(Location::Point(row), point)?;
         }
-        Ok(points)
+        for (row, position) in self.positions.iter().enumerate() {
+            check_f64(Location::Point(row), "point", position)?;
+        }
+        let wide = self.points.iter().map(|point| point.map(f64::from));
+        Ok(wide.chain(self.positions.iter().copied()).collect())
     }
 }
 
@@ -110,12 +114,22 @@ impl<'a, T: AsRef<[[f32; 3]]> + ?Sized> From<&'a T> for PointColumns<'a> {
     }
 }
 
+/// Checks a point.
+///
+/// # Errors
+/// [`Error::Value`] at `at`.
+pub(crate) fn check_point(at: Location, point: [f32; 3]) -> Result<()> {
+    if is_placed(point) {
+        return Ok(());
+    }
+    Err(Error::value(at, "point", format!("{point:?}"), ALLOWED))
+}
+
 /// Checks a position in f64.
 pub(crate) fn check_f64(at: Location, field: &'static str, position: &[f64; 3]) -> Result<()> {
     // NaN fails the comparison.
     if position.iter().all(|x| x.abs() <= MOST) {
         return Ok(());
     }
-    let allowed = "each must be finite and at most 1e18 in magnitude";
-    Err(Error::value(at, field, format!("{position:?}"), allowed))
+    Err(Error::value(at, field, format!("{position:?}"), ALLOWED))
 }

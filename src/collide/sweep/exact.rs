@@ -266,10 +266,10 @@ impl<'a> ExactPair<'a> {
             limits.parted = 0.0;
         }
         if let Some(plane) = self.b.plane {
-            return self.sweep_plane(&self.b, plane, &self.a, -1.0, duration, &limits, STEP_LIMIT);
+            return self.sweep_plane([&self.b, &self.a], plane, -1.0, duration, &limits, STEP_LIMIT);
         }
         if let Some(plane) = self.a.plane {
-            return self.sweep_plane(&self.a, plane, &self.b, 1.0, duration, &limits, STEP_LIMIT);
+            return self.sweep_plane([&self.a, &self.b], plane, 1.0, duration, &limits, STEP_LIMIT);
         }
         let turns = self.rotates();
         // Bounding balls about the points that move on straight lines.
@@ -351,11 +351,11 @@ impl<'a> ExactPair<'a> {
         }
         let limits = CastLimits { rounding, near, parted: 0.0, clear: 0.0 };
         if let Some(plane) = self.b.plane {
-            let impact = match self.sweep_plane(&self.b, plane, &self.a, -1.0, duration, &limits, step_limit)
-            {
-                Impact::Start => Impact::Hit { time: 0.0, normal: -plane },
-                impact => impact,
-            };
+            let impact =
+                match self.sweep_plane([&self.b, &self.a], plane, -1.0, duration, &limits, step_limit) {
+                    Impact::Start => Impact::Hit { time: 0.0, normal: -plane },
+                    impact => impact,
+                };
             return Advanced { impact, gap, axis: guess };
         }
         self.advance(0.0, duration, duration, &limits, Some(guess), step_limit)
@@ -490,9 +490,8 @@ impl<'a> ExactPair<'a> {
     /// Sweeps a half-space with the normal `plane` and a body; `sign` is 1 where the half-space is `a`, otherwise −1.
     fn sweep_plane(
         &self,
-        ground: &SweptBody<'_>,
+        [ground, body]: [&SweptBody<'_>; 2],
         plane: DVec3,
-        body: &SweptBody<'_>,
         sign: f64,
         duration: f64,
         limits: &CastLimits<f64>,
