@@ -31,8 +31,8 @@ impl Arena {
     /// `rotation` (in URDF the origin of a `collision`) count from the link's origin. A link is an owner ([`BodyColumns::owners`]), numbered
     /// from 0: the poses of a sample are those of the links in this order. Without owners each body is a link of its own. Links without
     /// bodies have poses too where a later link has bodies. Bodies of one link never meet. Links of
-    /// [`BodyColumns::exclusions`] never meet either: there link `i` is `i`, and the static `i` of a robot of `n` links is `n + i`. Groups and
-    /// masks count as in all queries. The surroundings are the arena's [statics](crate::collide::Options::statics).
+    /// [`BodyColumns::exclusions`] never meet either: there link `i` is `i`, and the static `i` of a robot of `n` links is `n + i`, or `i` in
+    /// [`Exclusions::with_statics`](crate::collide::Exclusions::with_statics). Groups and masks count as in all queries. The surroundings are the arena's [statics](crate::collide::Options::statics).
     ///
     /// # What is proved
     /// [`JointPath`] says how the links move between samples. With τ the tolerance of [`intersections`](Self::intersections):
