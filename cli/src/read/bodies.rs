@@ -3,16 +3,17 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use hullfield::collide::{Body, BodyColumns, Motion};
+use hullfield::collide::{Body, BodyColumns, Exclusions, Motion};
 use hullfield::{Error, Location};
 
+use super::parts::{Common, Parts};
 use super::table::{Column, Table};
 use super::text::{excerpt, is_positive};
 use crate::failure::{Failure, Result};
 
-const KNOWN: [&str; 21] = [
+const KNOWN: [&str; 24] = [
     "hull", "x", "y", "z", "qx", "qy", "qz", "qw", "scale", "sx", "sy", "sz", "radius", "vx", "vy", "vz",
-    "wx", "wy", "wz", "group", "mask",
+    "wx", "wy", "wz", "group", "mask", "world", "body", "part",
 ];
 const VELOCITY: [&str; 3] = ["vx", "vy", "vz"];
 const ANGULAR_VELOCITY: [&str; 3] = ["wx", "wy", "wz"];
@@ -20,19 +21,68 @@ const ANGULAR_VELOCITY: [&str; 3] = ["wx", "wy", "wz"];
 /// The bodies of a file.
 #[derive(Debug)]
 pub(crate) struct Bodies<'a> {
-    /// In the order of the rows.
+    /// In the order of the rows; with parts in the order of bodies and parts.
     pub(crate) bodies: Vec<Body>,
     /// The position of each body in f64, or empty where the bodies have theirs in f32.
     pub(crate) positions: Vec<[f64; 3]>,
     /// The motion of each body, or empty if motions were not asked for.
     pub(crate) motions: Vec<Motion>,
+    /// The world of each row, or empty.
+    worlds: Vec<u32>,
+    /// Which rows are parts of one body, if the file says so.
+    pub(crate) parts: Option<Parts>,
+    /// Pairs that are not tested.
+    pub(crate) exclusions: Option<Exclusions>,
+    /// The file's row of each body, or empty where they are the same.
+    file_rows: Vec<u32>,
     file: &'a Path,
 }
 
 impl Bodies<'_> {
-    /// The bodies with their positions.
+    /// The bodies with their columns.
     pub(crate) fn columns(&self) -> BodyColumns<'_> {
-        BodyColumns { positions: &self.positions, ..BodyColumns::new(&self.bodies) }
+        BodyColumns {
+            bodies: &self.bodies,
+            positions: &self.positions,
+            worlds: &self.worlds,
+            owners: self.parts.as_ref().map_or(&[], |parts| &parts.body_of),
+            exclusions: self.exclusions.as_ref(),
+        }
+    }
+
+    /// How many bodies there are, each with all of its parts.
+    pub(crate) fn body_count(&self) -> usize {
+        self.parts.as_ref().map_or(self.bodies.len(), Parts::body_count)
+    }
+
+    /// The rows of pairs of bodies: each part of one with each of the other.
+    pub(crate) fn rows_of_pairs(&self, pairs: Vec<[u32; 2]>) -> Vec<[u32; 2]> {
+        let Some(parts) = &self.parts else { return pairs };
+        let of_pair =
+            |[a, b]: [u32; 2]| parts.rows_of(a).flat_map(move |p| parts.rows_of(b).map(move |q| [p, q]));
+        pairs.into_iter().flat_map(of_pair).collect()
+    }
+
+    /// Whether two rows are a pair that a query of all bodies may list.
+    pub(crate) fn accepts(&self, a: u32, b: u32) -> bool {
+        let [first, second] = [a, b].map(|row| &self.bodies[row as usize]);
+        let world = |row: u32| self.worlds.get(row as usize);
+        let body = |row: u32| self.parts.as_ref().map_or(row, |parts| parts.body_of[row as usize]);
+        first.group & second.mask != 0
+            && second.group & first.mask != 0
+            && world(a) == world(b)
+            && body(a) != body(b)
+            && !self.exclusions.as_ref().is_some_and(|all| all.contains(body(a), body(b)))
+    }
+
+    /// The row as errors call it.
+    fn name(&self, row: usize) -> String {
+        match &self.parts {
+            Some(parts) if row < self.bodies.len() => {
+                format!("body {}, part {}", parts.body_of[row], parts.part_of[row])
+            }
+            _ => format!("body {row}"),
+        }
     }
 
     /// Turns the library's error about a body into one that names the file and the line.
@@ -54,16 +104,26 @@ impl Bodies<'_> {
         };
         let text = error.to_string();
         let message = text.split_once(": ").map_or(text.as_str(), |(_, message)| message);
-        let line = Table::open(self.file, &KNOWN).and_then(|mut table| {
-            for _ in 0..=row {
-                table.next()?;
-            }
-            Ok(table.line())
-        });
-        match line {
-            Ok(line) => Failure::line(self.file, line, format!("body {row}: {message}")),
-            Err(failure) => failure,
+        let file_row = self.file_rows.get(row).map_or(row, |&row| row as usize);
+        at_row(self.file, file_row, &format!("{}: {message}", self.name(row)))
+    }
+}
+
+/// An error in a row of the file, which is read again to find the line.
+fn at_row(file: &Path, row: usize, message: &str) -> Failure {
+    let line = Table::open(file, &KNOWN).and_then(|mut table| {
+        for _ in 0..=row {
+            table.next()?;
         }
+        Ok(table.line())
+    });
+    line.map_or_else(|failure| failure, |line| Failure::line(file, line, message))
+}
+
+/// Values in another order.
+fn reorder<T: Copy>(values: &mut Vec<T>, order: &[u32]) {
+    if !values.is_empty() {
+        *values = order.iter().map(|&row| values[row as usize]).collect();
     }
 }
 
@@ -86,10 +146,15 @@ pub(crate) fn bodies<'a>(
     }
     let scales = scale.map(|scale| [scale; 3]).or(scales);
     let [radius, group, mask] = ["radius", "group", "mask"].map(|name| table.column(name));
+    let [world, body_id, part] = ["world", "body", "part"].map(|name| table.column(name));
+    if part.is_some() && body_id.is_none() {
+        return Err(Failure::line(file, 1, "column part needs column body"));
+    }
     // A missing component of a velocity is 0; a quaternion needs all of its components.
     let [velocity, angular_velocity] =
         [VELOCITY, ANGULAR_VELOCITY].map(|names| names.map(|name| table.column(name)));
     let (mut bodies, mut motions, mut positions) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut worlds, mut part_rows, mut commons) = (Vec::new(), Vec::new(), Vec::new());
     while table.next()? {
         let name = table.name(hull)?;
         let &index = hulls.get(name).ok_or_else(|| {
@@ -143,9 +208,28 @@ pub(crate) fn bodies<'a>(
         if with_motions {
             motions.push(motion);
         }
+        let own_world = world.map(|column| table.whole(column)).transpose()?;
+        worlds.extend(own_world);
+        if let Some(column) = body_id {
+            let part = part.map(|column| table.whole(column)).transpose()?;
+            part_rows.push((table.whole(column)?, part));
+            commons.push(Common { world: own_world, groups: [body.group, body.mask], motion });
+        }
         bodies.push(body);
     }
-    Ok(Bodies { bodies, positions, motions, file })
+    let (parts, file_rows) = match body_id {
+        None => (None, Vec::new()),
+        Some(_) => {
+            let failed = |row: usize, message: String| at_row(file, row, &message);
+            let (parts, order) = Parts::new(&part_rows, &commons, failed)?;
+            reorder(&mut bodies, &order);
+            reorder(&mut positions, &order);
+            reorder(&mut motions, &order);
+            reorder(&mut worlds, &order);
+            (Some(parts), order)
+        }
+    };
+    Ok(Bodies { bodies, positions, motions, worlds, parts, exclusions: None, file_rows, file })
 }
 
 fn numbers_or_zero(table: &Table, columns: [Option<Column>; 3]) -> Result<[f32; 3]> {

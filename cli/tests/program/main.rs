@@ -8,6 +8,7 @@ mod flow;
 mod hostile;
 mod hull;
 mod measure;
+mod parts;
 mod path;
 mod ray;
 mod room;

@@ -11,8 +11,12 @@ use crate::engine::EngineArguments;
 #[command(
     after_long_help = concat!("bodies.csv has the columns hull,x,y,z. Optional columns, with their defaults: qx,qy,qz,qw, a unit quaternion (0,0,0,1); \
     scale, or sx,sy,sz (1); radius, a rounding radius in world units (0); vx,vy,vz, the velocity in world units a second (0); \
-    wx,wy,wz, the angular velocity about the body's origin in radians a second (0); group and mask, sets of bits (all bits). \
+    wx,wy,wz, the angular velocity about the body's origin in radians a second (0); group and mask, sets of bits (all bits); world, a number: \
+    only bodies of one world meet; body and part. \
     Bodies are numbered by row, from 0. pairs.csv has the columns a,b.\n\n\
+    With a column body the rows of one body, numbered from 0 without gaps, are its parts, each at its own pose in the world. Parts of a body never \
+    meet. part numbers them, else their order does. World, group, mask and velocities are the same for all parts, and a body turns about the \
+    origin of its first part. a,b are then bodies, here and in the answer, whose last columns are part_a,part_b.\n\n\
     Coordinates of hulls are rounded to f32. A hull that f32 cannot hold is an error; a hull that loses much of its shape is a \
     warning. Hulls of the same name get a number: Wheels, Wheels.1. A hull of one point with a radius is a ball, of two points a \
     capsule. Two bodies are a pair where the group of each has a bit in the mask of the other; --pairs ignores groups. \
@@ -33,8 +37,8 @@ use crate::engine::EngineArguments;
     --rays      ray,body,part,distance,nx,ny,nz\n  \
     --points    point,body,part,distance,px,py,pz\n\
     The first hit, with its distance in world units and the outward normal of the body; empty where nothing is hit. A ray that starts \
-    in a body hits it at 0 and has no normal. The nearest body, with its distance, negative inside, and the nearest point of its surface. part is 0. \
-    Rays and points meet bodies of all groups, in f64 on the CPU.\n\n\
+    in a body hits it at 0 and has no normal. The nearest body, with its distance, negative inside, and the nearest point of its surface. Without a column body part is 0. \
+    Rays and points meet bodies of all groups, in f64 on the CPU; they take no worlds.\n\n\
     --trace a,b prints the simplices that GJK goes through for one pair. With --out FILE.obj they are written as OBJ lines \
     on the Minkowski difference a - b. With --pairs, --all-pairs or an --out of another kind the query runs too. The lines then go to a file beside that one, of the \
     same name with .trace.obj.\n\n\
@@ -59,14 +63,17 @@ pub(crate) struct Arguments {
     /// Examine these pairs only
     #[arg(long, value_name = "pairs.csv", conflicts_with = "all_pairs")]
     pub(super) pairs: Option<PathBuf>,
+    /// Never examine these pairs
+    #[arg(long, value_name = "pairs.csv", conflicts_with = "pairs")]
+    pub(super) exclude: Option<PathBuf>,
     /// Examine every pair, without a broad phase
     #[arg(long)]
     pub(super) all_pairs: bool,
     /// Find what each of these rays hits first, instead of pairs
-    #[arg(long, value_name = "rays.csv", conflicts_with_all = ["points", "pairs", "all_pairs", "query", "margin", "duration", "exact", "trace"])]
+    #[arg(long, value_name = "rays.csv", conflicts_with_all = ["points", "pairs", "exclude", "all_pairs", "query", "margin", "duration", "exact", "trace"])]
     pub(super) rays: Option<PathBuf>,
     /// Find the body nearest to each of these points, instead of pairs
-    #[arg(long, value_name = "points.csv", conflicts_with_all = ["pairs", "all_pairs", "query", "margin", "duration", "exact", "trace"])]
+    #[arg(long, value_name = "points.csv", conflicts_with_all = ["pairs", "exclude", "all_pairs", "query", "margin", "duration", "exact", "trace"])]
     pub(super) points: Option<PathBuf>,
     /// What to find out about each pair
     #[arg(long, value_enum, default_value = "intersects")]

@@ -7,11 +7,14 @@ mod report;
 mod rows;
 mod stream;
 mod trace;
+mod turning;
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use hullfield::collide::{
-    Arena, ContactOptions, DistanceOptions, Hull, ManifoldOptions, Options, Precision, SweepOptions,
+    Arena, ContactOptions, DistanceOptions, Exclusions, Hull, ManifoldOptions, Options, Precision,
+    SweepOptions,
 };
 use serde_json::json;
 
@@ -20,6 +23,7 @@ use self::query::Query;
 use self::report::{Report, Stages};
 use self::stream::{PairSource, RowWriter, Totals, stream_rows};
 use self::trace::{PairTrace, parse_pair};
+use self::turning::turn_about_first_parts;
 use super::{NamedHull, common_json, extend, has_extension, milliseconds, named_hulls, print_json};
 use crate::failure::{Failure, Result};
 use crate::output::{OutputFlag, ReportStream, Sink, check_outputs, to_stdout, warn};
@@ -36,9 +40,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let (named, warnings) = named_hulls(&arguments.hulls)?;
     let names: Vec<&str> = named.iter().map(|hull| hull.name.as_str()).collect();
     let with_motions = matches!(query, Query::Sweep { .. });
-    let bodies = bodies(&arguments.bodies, &names, with_motions, arguments.positions.is_f64())?;
-    let body_count = bodies.bodies.len();
-    let given = arguments.pairs.as_ref().map(|path| pairs(path, body_count)).transpose()?;
+    let mut bodies = bodies(&arguments.bodies, &names, with_motions, arguments.positions.is_f64())?;
+    let body_count = bodies.body_count();
+    let read_pairs = |file: &Option<PathBuf>| file.as_ref().map(|path| pairs(path, body_count)).transpose();
+    let given = read_pairs(&arguments.pairs)?.map(|pairs| bodies.rows_of_pairs(pairs));
+    bodies.exclusions = read_pairs(&arguments.exclude)?.map(|pairs| Exclusions::new(&pairs)).transpose()?;
+    if traced_pair.is_some() && bodies.parts.is_some() {
+        return Err(Failure::input("--trace is of two hulls: it can't take bodies with a column body"));
+    }
     let traced_pair = traced_pair
         .map(|pair| match pair.into_iter().find(|&body| body as usize >= body_count) {
             Some(body) => {
@@ -51,7 +60,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 
     let arena_start = Instant::now();
     let engine = arguments.engine.open()?;
-    let hulls: Vec<Hull> = named.into_iter().map(|NamedHull { hull, .. }| hull).collect();
+    let mut hulls: Vec<Hull> = named.into_iter().map(|NamedHull { hull, .. }| hull).collect();
+    turn_about_first_parts(&mut bodies, &mut hulls)?;
     let precision = if arguments.exact { Precision::Exact } else { Precision::Fast };
     let arena = Arena::new(&engine, &hulls, Options { precision, ..Default::default() })?;
     stages.arena_ms = milliseconds(arena_start);
@@ -137,8 +147,8 @@ fn run_query(
     as_json: bool,
 ) -> Result<Totals> {
     let rows = bodies.columns();
-    let label = format!("{} bodies on the {}", rows.bodies.len(), arena.engine().backend());
-    let mut writer = RowWriter::new(sink, as_json);
+    let label = format!("{} bodies on the {}", bodies.body_count(), arena.engine().backend());
+    let mut writer = RowWriter::new(sink, as_json, bodies.parts.as_ref());
     match query {
         Query::Intersects => {
             stream_rows(source, bodies, &label, &mut writer, |pairs| arena.intersections(rows, pairs))
@@ -162,7 +172,9 @@ fn run_query(
 fn check_files(arguments: &Arguments) -> Result<ReportStream> {
     let hulls = arguments.hulls.iter().map(|hulls| ("--hulls", hulls.as_path()));
     let pairs = arguments.pairs.iter().map(|pairs| ("--pairs", pairs.as_path()));
-    let inputs: Vec<_> = hulls.chain([("--bodies", arguments.bodies.as_path())]).chain(pairs).collect();
+    let excluded = arguments.exclude.iter().map(|pairs| ("--exclude", pairs.as_path()));
+    let bodies = [("--bodies", arguments.bodies.as_path())];
+    let inputs: Vec<_> = hulls.chain(bodies).chain(pairs).chain(excluded).collect();
     // A trace can be written as OBJ.
     let extensions: &[&str] = if arguments.trace.is_some() { &["csv", "obj"] } else { &["csv"] };
     check_outputs(&[OutputFlag::text("--out", &arguments.out, extensions)], &inputs, arguments.json)

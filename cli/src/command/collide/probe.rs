@@ -87,7 +87,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<bool> {
     // Created before the query, so that a missing folder is reported at once.
     let mut sink = Sink::new(arguments.out.as_deref())?;
     let as_json = arguments.json && arguments.out.is_none();
-    let mut writer = RowWriter::new(&mut sink, as_json);
+    let mut writer = RowWriter::new(&mut sink, as_json, bodies.parts.as_ref());
     let failed = |first: usize, error: Error| error_at_line(probe, first, &bodies, error);
     let nearest = |first: usize, points: PointColumns<'_>| {
         let found = arena.nearest_points(bodies.columns(), points, &PointOptions::default());
@@ -117,7 +117,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<bool> {
     };
     stages.wall_ms = milliseconds(started);
     let file_out = arguments.out.as_deref().filter(|out| !is_dash(out));
-    let body_count = bodies.bodies.len();
+    let body_count = bodies.body_count();
     let summary = Summary { probe, body_count, totals: &totals, stages, started, out: file_out };
     if as_json {
         let text = format!("{:#}\n", summary.json(&engine));
@@ -159,7 +159,7 @@ fn stream<T, R: Row>(
         totals.write_ms += milliseconds(write_start);
         bar.step(chunk.len() as u64);
     }
-    writer.end(R::COLUMNS)?;
+    writer.end::<R>()?;
     Ok(totals)
 }
 

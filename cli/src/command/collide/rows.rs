@@ -6,18 +6,22 @@ use hullfield::collide::{
     Contact, Distance, Intersection, Manifold, NearestPoint, Raycast, Status, Sweep, SweepOutcome,
 };
 
+use crate::read::Parts;
+
 /// A row that can be written.
 pub(super) trait Row: Send + Sync + 'static {
     /// The line of column names.
     const COLUMNS: &'static str;
+    /// Whether it is of a pair of bodies.
+    const IS_PAIR: bool = true;
     /// The names of the verdicts, in the order of [`Row::verdict`].
     const VERDICTS: [&'static str; 3] = STATUSES;
     /// The row's verdict, as an index of [`Row::VERDICTS`].
     fn verdict(&self) -> usize;
     /// Appends the row's line or lines.
-    fn csv(&self, text: &mut Text);
+    fn csv(&self, text: &mut Text<'_>);
     /// Appends the row as an object.
-    fn json(&self, text: &mut Text);
+    fn json(&self, text: &mut Text<'_>);
 }
 
 const STATUSES: [&str; 3] = ["separated", "touching", "penetrating"];
@@ -37,14 +41,14 @@ impl Row for Intersection {
         index_of(self.status)
     }
 
-    fn csv(&self, text: &mut Text) {
+    fn csv(&self, text: &mut Text<'_>) {
         text.pair(self.a, self.b, self.status.name());
         text.end();
     }
 
-    fn json(&self, text: &mut Text) {
+    fn json(&self, text: &mut Text<'_>) {
         text.open(self.a, self.b, self.status.name());
-        text.raw("}");
+        text.close();
     }
 }
 
@@ -55,7 +59,7 @@ impl Row for Distance {
         index_of(self.status)
     }
 
-    fn csv(&self, text: &mut Text) {
+    fn csv(&self, text: &mut Text<'_>) {
         text.pair(self.a, self.b, self.status.name());
         text.cell(self.separation);
         let [on_a, on_b] = self.points.map_or([None; 2], |points| points.map(Some));
@@ -65,12 +69,12 @@ impl Row for Distance {
         text.end();
     }
 
-    fn json(&self, text: &mut Text) {
+    fn json(&self, text: &mut Text<'_>) {
         text.open(self.a, self.b, self.status.name());
         text.field("distance", |text| text.number(self.separation));
         text.field("points", |text| text.option(self.points, Text::points));
         text.field("normal", |text| text.option(self.axis, Text::array));
-        text.raw("}");
+        text.close();
     }
 }
 
@@ -81,7 +85,7 @@ impl Row for Contact {
         index_of(self.status)
     }
 
-    fn csv(&self, text: &mut Text) {
+    fn csv(&self, text: &mut Text<'_>) {
         text.pair(self.a, self.b, self.status.name());
         text.cell(self.depth());
         let [on_a, on_b] = self.points;
@@ -91,12 +95,12 @@ impl Row for Contact {
         text.end();
     }
 
-    fn json(&self, text: &mut Text) {
+    fn json(&self, text: &mut Text<'_>) {
         text.open(self.a, self.b, self.status.name());
         text.field("depth", |text| text.number(self.depth()));
         text.field("normal", |text| text.array(self.normal));
         text.field("points", |text| text.points(self.points));
-        text.raw("}");
+        text.close();
     }
 }
 
@@ -108,7 +112,7 @@ impl Row for Manifold {
         index_of(self.status)
     }
 
-    fn csv(&self, text: &mut Text) {
+    fn csv(&self, text: &mut Text<'_>) {
         if self.points().is_empty() {
             text.pair(self.a, self.b, self.status.name());
             text.cell(self.depth());
@@ -125,7 +129,7 @@ impl Row for Manifold {
         }
     }
 
-    fn json(&self, text: &mut Text) {
+    fn json(&self, text: &mut Text<'_>) {
         text.open(self.a, self.b, self.status.name());
         text.field("depth", |text| text.number(self.depth()));
         text.field("normal", |text| text.array(self.normal));
@@ -140,7 +144,7 @@ impl Row for Manifold {
             }
             text.raw("]");
         });
-        text.raw("}");
+        text.close();
     }
 }
 
@@ -156,7 +160,7 @@ impl Row for Sweep {
         }
     }
 
-    fn csv(&self, text: &mut Text) {
+    fn csv(&self, text: &mut Text<'_>) {
         text.pair(self.a, self.b, Self::VERDICTS[self.verdict()]);
         match self.outcome {
             // A miss has no time.
@@ -167,25 +171,26 @@ impl Row for Sweep {
         text.end();
     }
 
-    fn json(&self, text: &mut Text) {
+    fn json(&self, text: &mut Text<'_>) {
         text.open(self.a, self.b, Self::VERDICTS[self.verdict()]);
         let time = (self.outcome != SweepOutcome::Miss).then_some(self.time);
         text.field("time", |text| text.option(time, Text::number));
         text.field("normal", |text| text.option(self.normal, Text::array));
-        text.raw("}");
+        text.close();
     }
 }
 
-/// A ray that hits nothing has empty cells. There are no compounds yet, so what is hit is part 0 of its body.
+/// A ray that hits nothing has empty cells. A body without parts is part 0 of itself.
 impl Row for Raycast {
     const COLUMNS: &'static str = "ray,body,part,distance,nx,ny,nz";
+    const IS_PAIR: bool = false;
     const VERDICTS: [&'static str; 3] = ["miss", "hit", "inside"];
 
     fn verdict(&self) -> usize {
         self.hit.map_or(0, |hit| if hit.normal.is_some() { 1 } else { 2 })
     }
 
-    fn csv(&self, text: &mut Text) {
+    fn csv(&self, text: &mut Text<'_>) {
         text.whole(self.ray);
         match self.hit {
             Some(hit) => {
@@ -197,7 +202,7 @@ impl Row for Raycast {
         text.end();
     }
 
-    fn json(&self, text: &mut Text) {
+    fn json(&self, text: &mut Text<'_>) {
         text.raw("{\"ray\":");
         text.whole(self.ray);
         text.body_fields(self.hit.map(|hit| (hit.body, hit.distance)));
@@ -209,13 +214,14 @@ impl Row for Raycast {
 /// A point without any body has empty cells.
 impl Row for NearestPoint {
     const COLUMNS: &'static str = "point,body,part,distance,px,py,pz";
+    const IS_PAIR: bool = false;
     const VERDICTS: [&'static str; 3] = ["none", "outside", "inside"];
 
     fn verdict(&self) -> usize {
         self.hit.map_or(0, |hit| if hit.distance > 0.0 { 1 } else { 2 })
     }
 
-    fn csv(&self, text: &mut Text) {
+    fn csv(&self, text: &mut Text<'_>) {
         text.whole(self.point);
         match self.hit {
             Some(hit) => {
@@ -227,7 +233,7 @@ impl Row for NearestPoint {
         text.end();
     }
 
-    fn json(&self, text: &mut Text) {
+    fn json(&self, text: &mut Text<'_>) {
         text.raw("{\"point\":");
         text.whole(self.point);
         text.body_fields(self.hit.map(|hit| (hit.body, hit.distance)));
@@ -238,11 +244,33 @@ impl Row for NearestPoint {
 
 /// Text that rows are appended to.
 #[derive(Debug, Default)]
-pub(super) struct Text {
+pub(super) struct Text<'a> {
     pub(super) bytes: Vec<u8>,
+    /// Which rows are parts of one body.
+    parts: Option<&'a Parts>,
+    /// The rows of the pair that is being written.
+    pair: Option<[u32; 2]>,
 }
 
-impl Text {
+impl<'a> Text<'a> {
+    pub(super) fn new(parts: Option<&'a Parts>) -> Self {
+        Self { parts, ..Self::default() }
+    }
+
+    /// The body and the part of a row; without parts the row is the body, and part 0 of it.
+    fn name(&self, row: u32) -> [u32; 2] {
+        match self.parts {
+            Some(parts) => [parts.body_of[row as usize], parts.part_of[row as usize]],
+            None => [row, 0],
+        }
+    }
+
+    /// The parts of the pair that is being written, where bodies have any.
+    fn take_parts(&mut self) -> Option<[u32; 2]> {
+        let pair = self.pair.take()?;
+        self.parts.map(|_| pair.map(|row| self.name(row)[1]))
+    }
+
     pub(super) fn raw(&mut self, text: &str) {
         self.bytes.extend_from_slice(text.as_bytes());
     }
@@ -265,9 +293,10 @@ impl Text {
     // CSV.
 
     fn pair(&mut self, a: u32, b: u32, verdict: &str) {
-        self.whole(a);
+        self.pair = Some([a, b]);
+        self.whole(self.name(a)[0]);
         self.raw(",");
-        self.whole(b);
+        self.whole(self.name(b)[0]);
         self.raw(",");
         self.raw(verdict);
     }
@@ -289,32 +318,50 @@ impl Text {
 
     /// A body, its part and the distance.
     fn body(&mut self, body: u32, distance: f64) {
-        self.raw(",");
-        self.whole(body);
-        self.raw(",0");
+        let name = self.name(body);
+        for number in name {
+            self.raw(",");
+            self.whole(number);
+        }
         self.cell(distance);
     }
 
+    /// Ends a line; that of a pair with its parts.
     fn end(&mut self) {
+        for part in self.take_parts().into_iter().flatten() {
+            self.raw(",");
+            self.whole(part);
+        }
         self.raw("\n");
     }
 
     // JSON.
 
     fn open(&mut self, a: u32, b: u32, verdict: &str) {
+        self.pair = Some([a, b]);
         self.raw("{\"a\":");
-        self.whole(a);
+        self.whole(self.name(a)[0]);
         self.raw(",\"b\":");
-        self.whole(b);
+        self.whole(self.name(b)[0]);
         self.raw(",\"status\":\"");
         self.raw(verdict);
         self.raw("\"");
     }
 
+    /// Ends the object of a pair, with its parts.
+    fn close(&mut self) {
+        if let Some([part_a, part_b]) = self.take_parts() {
+            self.field("part_a", |text| text.whole(part_a));
+            self.field("part_b", |text| text.whole(part_b));
+        }
+        self.raw("}");
+    }
+
     /// A body, its part and the distance.
     fn body_fields(&mut self, found: Option<(u32, f64)>) {
-        self.field("body", |text| text.option(found, |text, (body, _)| text.whole(body)));
-        self.field("part", |text| text.option(found, |text, _| text.whole(0)));
+        let name = found.map(|(row, _)| self.name(row));
+        self.field("body", |text| text.option(name, |text, [body, _]| text.whole(body)));
+        self.field("part", |text| text.option(name, |text, [_, part]| text.whole(part)));
         self.field("distance", |text| text.option(found, |text, (_, distance)| text.number(distance)));
     }
 

@@ -11,7 +11,7 @@ use super::rows::{Row, Text};
 use crate::failure::Result;
 use crate::output::Sink;
 use crate::progress::{Bar, Spinner};
-use crate::read::Bodies;
+use crate::read::{Bodies, Parts};
 
 /// Listed pairs in one query. With their rows they take at most about 300 MB.
 const CHUNK_PAIRS: usize = 1 << 20;
@@ -126,10 +126,10 @@ pub(super) fn stream_rows<R: Row>(
             let mut bar = Bar::new("pairs", count * count.saturating_sub(1) / 2);
             let mut chunk = Vec::new();
             let mut seen = 0;
-            for (a, first) in (0u32..).zip(rows) {
-                for (b, second) in (a + 1..).zip(&rows[a as usize + 1..]) {
+            for a in 0..rows.len() as u32 {
+                for b in a + 1..rows.len() as u32 {
                     seen += 1;
-                    if first.group & second.mask != 0 && second.group & first.mask != 0 {
+                    if bodies.accepts(a, b) {
                         chunk.push([a, b]);
                     }
                     if chunk.len() == CHUNK_PAIRS {
@@ -142,7 +142,7 @@ pub(super) fn stream_rows<R: Row>(
             query(Pairs::Given(&chunk), &mut totals)?;
         }
     }
-    writer.end(R::COLUMNS)?;
+    writer.end::<R>()?;
     Ok(totals)
 }
 
@@ -167,38 +167,43 @@ pub(super) struct RowWriter<'a> {
     has_begun: bool,
     row_count: u64,
     has_bar: bool,
+    /// Which rows are parts of one body.
+    parts: Option<&'a Parts>,
 }
 
 impl<'a> RowWriter<'a> {
-    pub(super) fn new(sink: &'a mut Sink, as_json: bool) -> Self {
+    pub(super) fn new(sink: &'a mut Sink, as_json: bool, parts: Option<&'a Parts>) -> Self {
         // On a terminal a bar would stand among the rows.
         let has_bar = !(matches!(sink, Sink::Stdout(_)) && std::io::stdout().is_terminal());
-        Self { sink, as_json, has_begun: false, row_count: 0, has_bar }
+        Self { sink, as_json, has_begun: false, row_count: 0, has_bar, parts }
     }
 
     /// Writes what precedes the first row. It waits for the first answer, so that an error leaves no output.
-    fn begin(&mut self, columns: &str) -> Result<()> {
+    fn begin<R: Row>(&mut self) -> Result<()> {
         if std::mem::replace(&mut self.has_begun, true) {
             return Ok(());
         }
         match self.as_json {
             true => self.sink.put(b"{\n  \"rows\": ["),
-            false => self.sink.put(format!("{columns}\n").as_bytes()),
+            false => {
+                let more = if R::IS_PAIR && self.parts.is_some() { ",part_a,part_b" } else { "" };
+                self.sink.put(format!("{}{more}\n", R::COLUMNS).as_bytes())
+            }
         }
     }
 
     /// Writes some rows.
     pub(super) fn rows<R: Row>(&mut self, rows: &[R]) -> Result<()> {
-        self.begin(R::COLUMNS)?;
+        self.begin::<R>()?;
         let mut bar = self.has_bar.then(|| Bar::new("rows", rows.len() as u64));
-        let (as_json, first) = (self.as_json, self.row_count == 0);
+        let (as_json, first, parts) = (self.as_json, self.row_count == 0, self.parts);
         self.row_count += rows.len() as u64;
         for (round, block) in rows.chunks(ROWS_PER_TEXT * TEXTS_PER_ROUND).enumerate() {
-            let texts: Vec<Text> = block
+            let texts: Vec<Text<'_>> = block
                 .par_chunks(ROWS_PER_TEXT)
                 .enumerate()
                 .map(|(number, rows)| {
-                    let mut text = Text::default();
+                    let mut text = Text::new(parts);
                     for (i, row) in rows.iter().enumerate() {
                         if as_json {
                             let is_first = first && round + number + i == 0;
@@ -222,8 +227,8 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Ends the rows.
-    pub(super) fn end(&mut self, columns: &str) -> Result<()> {
-        self.begin(columns)?;
+    pub(super) fn end<R: Row>(&mut self) -> Result<()> {
+        self.begin::<R>()?;
         match (self.as_json, self.row_count) {
             (true, 0) => self.sink.put(b"],\n"),
             (true, _) => self.sink.put(b"\n  ],\n"),
