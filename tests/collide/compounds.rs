@@ -435,10 +435,30 @@ fn bad_compounds_and_bodies_are_one_clear_error() {
     assert!(matches!(error, Error::Invalid { at: Location::Pair(0), .. }), "{error}");
     let options = ContactOptions { margin: f32::NAN };
     assert!(compounds.body_contacts(&[good], Pairs::BroadPhase, &options).is_err());
-    // A part that its body makes too large or too small.
-    let error =
-        compounds.intersections(&[good.scaled(1e18), good.scaled(1e18).at([1e18; 3])], Pairs::BroadPhase);
-    let _ = error.and_then(hullfield::Pending::wait);
+    // A part that its body makes too large or too small, near another or not.
+    for (shape, scale) in
+        [(Part::new(0).padded(2.0), 1e18), (Part::new(0), 1e-19), (Part::new(0).padded(1e18), 2.0)]
+    {
+        let compounds =
+            Compounds::new(&arena, &[Compound::new([Part::new(0)]), Compound::new([shape])]).unwrap();
+        let body = CompoundBody::new(1).scaled(scale).at([1e18; 3]);
+        let error =
+            compounds.intersections(&[good, body], Pairs::BroadPhase).map(drop).unwrap_err().to_string();
+        assert!(
+            error.starts_with("body 1: scale is") && error.contains("a radius from 1e-18 to 1e18"),
+            "{error}"
+        );
+    }
+    // The largest and the smallest that are allowed.
+    let sizes = [good.scaled(0.5e18), good.scaled(1e-17), good.scaled(1e-17).at([1e18, 0.0, 0.0])];
+    let found = compounds.intersections(&sizes, Pairs::BroadPhase).unwrap().wait().unwrap();
+    assert_eq!(found.rows.len(), 1);
+    // A hull that was removed.
+    let mut smaller = arena.clone();
+    smaller.remove_hulls(&[0]).unwrap();
+    let removed =
+        Compounds::new(&smaller, &[Compound::new([Part::new(0)])]).map(drop).unwrap_err().to_string();
+    assert_eq!(removed, "compound 0, part 0: hull 0 was removed from the arena");
     let none =
         compounds.contacts(&[], Pairs::BroadPhase, &ContactOptions::default()).unwrap().wait().unwrap();
     assert!(none.rows.is_empty());

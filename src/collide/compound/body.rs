@@ -82,8 +82,7 @@ impl CompoundBody {
             let (index, count) = (self.compound.into(), compound_count as u64);
             return Err(Error::Missing { at, what: "compound", index, count });
         }
-        let most = f64::from(MOST);
-        if !self.position.iter().all(|x| x.abs() <= most) {
+        if !self.position.iter().all(|x| x.abs() <= 1e18) {
             let allowed = "each must be finite and at most 1e18 in magnitude";
             return Err(Error::value(at, "position", format!("{:?}", self.position), allowed));
         }

@@ -22,7 +22,7 @@ use crate::collide::scene::budget::RowBudget;
 use crate::collide::scene::columns::BodyColumns;
 use crate::collide::scene::far::origin_of;
 use crate::collide::scene::pairs::{Pairs, check};
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result};
 use crate::observe::span;
 use crate::parallel::{map, map_chunks, map_shares};
 use crate::pending::Pending;
@@ -100,14 +100,15 @@ impl Compounds {
     /// The handle keeps the arena as it is now.
     ///
     /// # Errors
-    /// [`Error::Invalid`] where a compound has no parts; at its [`Location::Part`](crate::Location::Part) where a part is a half-space.
+    /// [`Error::Invalid`] where a compound has no parts; at its [`Location::Part`](crate::Location::Part) where a part is a half-space or of a hull
+    /// that was removed.
     /// [`Error::Missing`] for a hull and [`Error::Value`] for a number of a part.
     pub fn new(arena: &Arena, compounds: &[Compound]) -> Result<Self> {
         let options = Options { warm_start: false, ..arena.options().clone() };
-        let hulls = arena.hulls();
+        let scene = &*arena.scene;
         let rows: Vec<(usize, &Compound)> = compounds.iter().enumerate().collect();
         let shapes: Result<Vec<Shape>> =
-            map(&rows, |&(row, compound)| Shape::new(row, compound, hulls)).into_iter().collect();
+            map(&rows, |&(row, compound)| Shape::new(row, compound, scene)).into_iter().collect();
         Ok(Self { arena: arena.with_options(options)?, shapes: shapes?.into() })
     }
 
@@ -279,6 +280,11 @@ impl Compounds {
         let margin = f64::from(margin);
         for (row, body) in bodies.iter().enumerate() {
             body.check(row, self.shapes.len())?;
+            let shape = &self.shapes[body.compound as usize];
+            if !shape.fits(f64::from(body.scale), f64::from(body.padding)) {
+                let allowed = "it must leave each part a radius from 1e-18 to 1e18, and the mean of its vertices within 1e18 of its origin";
+                return Err(Error::value(Location::Body(row), "scale", format!("{:?}", body.scale), allowed));
+            }
         }
         let all = bodies.len() as u64 + self.arena.statics().len() as u64;
         let limit = u64::from(u32::MAX);
@@ -492,7 +498,8 @@ impl Crowd {
         })
         .into_iter()
         .unzip();
-        Instances { bodies, positions, pairs }
+        let names = used.iter().map(|&[body, _]| body).collect();
+        Instances { bodies, positions, pairs, names }
     }
 }
 
@@ -502,12 +509,18 @@ struct Instances {
     bodies: Vec<Body>,
     positions: Vec<[f64; 3]>,
     pairs: Vec<[u32; 2]>,
+    /// The body that each is a part of.
+    names: Vec<u32>,
 }
 
 impl Instances {
     fn ask<R>(&self, arena: &Arena, ask: &impl Ask<R>) -> Result<Pending<Batch<R>>> {
         let columns = BodyColumns { positions: &self.positions, ..BodyColumns::new(&self.bodies) };
-        ask(arena, columns, Pairs::Given(&self.pairs))
+        let name = |at: Location| match at {
+            Location::Body(row) => Location::Body(self.names.get(row).map_or(row, |&body| body as usize)),
+            at => at,
+        };
+        ask(arena, columns, Pairs::Given(&self.pairs)).map_err(|error| error.moved(name))
     }
 }
 

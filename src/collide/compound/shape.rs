@@ -9,6 +9,7 @@ use crate::collide::compound::boxes::{CenteredBox, SLACK};
 use crate::collide::compound::part::{Compound, Part};
 use crate::collide::hull::{Dimension, Hull};
 use crate::collide::scene::placed::rotation;
+use crate::collide::scene::query_input::Scene;
 use crate::error::{Error, Location, Result};
 
 /// A checked compound.
@@ -27,14 +28,39 @@ pub(crate) struct Shape {
     pub(crate) tree: Tree,
     /// Around all parts.
     pub(crate) bounds: CenteredBox,
+    range: Range,
+}
+
+/// What the scale of a body may make too large or too small for a part.
+#[derive(Debug, Clone, Copy)]
+struct Range {
+    /// Least and greatest of the parts' radii that are not 0, and of their scales.
+    least: f64,
+    most: f64,
+    /// Greatest coordinate of the mean of a hull's vertices about its origin.
+    most_mean: f64,
+    /// Least scale of a part along an axis.
+    least_scale: f64,
 }
 
 impl Shape {
+    /// Whether the engines can hold each part of a body of this scale and padding.
+    pub(crate) fn fits(&self, scale: f64, padding: f64) -> bool {
+        let Range { least, most, most_mean, least_scale } = self.range;
+        // Rounding must not lead past the limits.
+        let (low, high) = (1.000_001e-18, 0.999_999e18);
+        scale * most + padding <= high
+            && scale * most_mean <= high
+            && scale * least + padding >= low
+            && scale * least_scale >= 1e-37
+    }
+
     /// Lays out compound `row`.
     ///
     /// # Errors
-    /// [`Error::Invalid`] where it has no part or a half-space, [`Error::Missing`] for a hull, [`Error::Value`] for a number.
-    pub(crate) fn new(row: usize, compound: &Compound, hulls: &[Hull]) -> Result<Self> {
+    /// [`Error::Invalid`] where it has no part, a half-space or a removed hull, [`Error::Missing`] for a hull, [`Error::Value`] for a number.
+    pub(crate) fn new(row: usize, compound: &Compound, scene: &Scene) -> Result<Self> {
+        let hulls = &scene.hulls;
         let parts = compound.parts.clone();
         if parts.is_empty() {
             let message = format!("compound {row} has no parts, it needs at least one");
@@ -49,6 +75,10 @@ impl Shape {
                 let (index, count) = (part.hull.into(), hulls.len() as u64);
                 return Err(Error::Missing { at, what: "hull", index, count });
             };
+            if scene.removed.contains(&part.hull) {
+                let message = format!("hull {} was removed from the arena", part.hull);
+                return Err(Error::invalid(at, message));
+            }
             if hull.dimension() == Dimension::HalfSpace {
                 return Err(Error::invalid(
                     at,
@@ -76,7 +106,25 @@ impl Shape {
         let turns = parts.iter().map(|part| unit(part.pose.rotation)).collect();
         let mut tree = Tree::default();
         tree.rebuild(&aabbs, &[]);
-        Ok(Self { parts, turns, boxes, points, radii, tree, bounds })
+        let range = Range::new(&parts, &radii, hulls);
+        Ok(Self { range, parts, turns, boxes, points, radii, tree, bounds })
+    }
+}
+
+impl Range {
+    fn new(parts: &[Part], radii: &[f64], hulls: &[Hull]) -> Self {
+        let mut range = Self { least: f64::INFINITY, most: 0.0, most_mean: 0.0, least_scale: f64::INFINITY };
+        for (part, &radius) in parts.iter().zip(radii) {
+            if radius > 0.0 {
+                range.least = range.least.min(radius);
+            }
+            let scales = part.pose.scale.map(f64::from);
+            range.most = scales.into_iter().chain([radius]).fold(range.most, f64::max);
+            range.least_scale = scales.into_iter().fold(range.least_scale, f64::min);
+            let mean = hulls[part.hull as usize].mean();
+            range.most_mean = (0..3).map(|k| (mean[k] * scales[k]).abs()).fold(range.most_mean, f64::max);
+        }
+        range
     }
 }
 
