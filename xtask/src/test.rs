@@ -121,7 +121,7 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
     runs.extend(reduced.iter().map(|(build, names)| reduced_args(build, names)));
     let start = Instant::now();
     let mut totals = Totals::default();
-    let mut seen: HashSet<String> = HashSet::new();
+    let mut seen = Seen::default();
     let mut failed = None;
     for args in runs {
         if selected.is_empty() {
@@ -154,11 +154,15 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
         );
     }
     if let Some(status) = failed {
-        return Err(format!("tests failed ({status})"));
+        let names: Vec<&str> = seen.failed.iter().map(String::as_str).collect();
+        return Err(match names.as_slice() {
+            [] => format!("tests failed ({status})"),
+            names => format!("tests failed ({status}): {}", names.join(", ")),
+        });
     }
     let wanted = selected.iter().map(|test| test.name.as_str());
     let wanted = wanted.chain(reduced.iter().flat_map(|(_, names)| names.iter().copied()));
-    let missing: Vec<&str> = wanted.filter(|&name| !seen.contains(name)).collect();
+    let missing: Vec<&str> = wanted.filter(|&name| !seen.run.contains(name)).collect();
     if missing.is_empty() {
         Ok(())
     } else {
@@ -167,11 +171,7 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
 }
 
 /// Runs cargo, passes its output on, and records the results of the test harness.
-fn run_cargo(
-    command: &mut Command,
-    totals: &mut Totals,
-    seen: &mut HashSet<String>,
-) -> Result<ExitStatus, String> {
+fn run_cargo(command: &mut Command, totals: &mut Totals, seen: &mut Seen) -> Result<ExitStatus, String> {
     // Without it Mesa prints a message for each device.
     if cfg!(target_os = "linux") && std::env::var_os("XDG_RUNTIME_DIR").is_none() {
         command.env("XDG_RUNTIME_DIR", std::env::temp_dir());
@@ -194,7 +194,7 @@ fn run_cargo(
             let _ = stdout.write_all(&line).and_then(|()| stdout.flush());
             let text = String::from_utf8_lossy(&line);
             totals.count(&text);
-            seen.extend(test_name(&text).map(str::to_owned));
+            seen.record(&text);
             line.clear();
         }
     }
@@ -269,10 +269,31 @@ fn short(mut all: Vec<GpuTest>) -> Result<Vec<GpuTest>, String> {
     Ok(all)
 }
 
-/// The test that a line of the harness gives the result of.
-fn test_name(line: &str) -> Option<&str> {
-    let name = line.strip_prefix("test ")?.split_once(" ... ")?.0;
-    Some(name.strip_suffix(" - should panic").unwrap_or(name))
+/// The names of the tests whose results were seen.
+#[derive(Debug, Default)]
+struct Seen {
+    run: HashSet<String>,
+    /// In the order of the output. They are named at the end: a log that is cut off often lacks the harness's own list.
+    failed: Vec<String>,
+}
+
+impl Seen {
+    /// Records a line of the harness's output.
+    fn record(&mut self, line: &str) {
+        let Some((name, result)) = test_result(line) else {
+            return;
+        };
+        if result.trim_end() == "FAILED" {
+            self.failed.push(name.to_owned());
+        }
+        self.run.insert(name.to_owned());
+    }
+}
+
+/// The test that a line of the harness gives the result of, and the result.
+fn test_result(line: &str) -> Option<(&str, &str)> {
+    let (name, result) = line.strip_prefix("test ")?.split_once(" ... ")?;
+    Some((name.strip_suffix(" - should panic").unwrap_or(name), result))
 }
 
 /// Cargo's arguments to run tests by name. They select the whole workspace, as for all tests: with fewer packages cargo would
@@ -441,9 +462,17 @@ mod tests {
 
     #[test]
     fn test_names_are_read_from_the_harness() {
-        assert_eq!(test_name("test gpu::tests::a ... ok\n"), Some("gpu::tests::a"));
-        assert_eq!(test_name("test b - should panic ... ok\n"), Some("b"));
-        assert_eq!(test_name("test result: ok. 1 passed\n"), None);
+        let mut seen = Seen::default();
+        for line in [
+            "test gpu::tests::a ... ok\n",
+            "test b - should panic ... ok\n",
+            "test c ... FAILED\n",
+            "test result: FAILED. 2 passed\n",
+        ] {
+            seen.record(line);
+        }
+        assert_eq!(seen.run, ["gpu::tests::a", "b", "c"].map(String::from).into());
+        assert_eq!(seen.failed, ["c"]);
     }
 
     #[test]
