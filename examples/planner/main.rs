@@ -6,7 +6,14 @@
 //!
 //! The picture shows the scene, and the arm along the longest of the free paths.
 //!
-//! `cargo run --release --example planner -- [POSTURES] [PATHS] [FOLDER]`
+//! The arm is the file `arm.urdf` beside this one. Another robot may be named: its links, joints, and shapes of collision are read, those of
+//! meshes (STL, OBJ, COLLADA) as their convex hulls. Cylinders become prisms around them.
+//!
+//! `cargo run --release --example planner -- [POSTURES] [PATHS] [FOLDER] [URDF]`
+
+mod robot;
+#[cfg(test)]
+mod tests;
 
 use std::error::Error;
 use std::fs::File;
@@ -14,25 +21,15 @@ use std::io::BufWriter;
 use std::path::Path;
 use std::time::Instant;
 
-use glam::{DQuat, DVec3, Vec3};
+use glam::{DVec3, Vec3};
 use hullfield::Engine;
 use hullfield::collide::{
-    Arena, Body, BodyColumns, Exclusions, Hull, JointPath, JointStep, LinkPose, Options, PathOptions,
-    PathOutcome, Ray, RayOptions, joint_deviation,
+    Arena, Body, BodyColumns, Exclusions, Hull, JointPath, LinkPose, Options, PathOptions, PathOutcome, Ray,
+    RayOptions,
 };
+use robot::Robot;
 
-/// Number of joints. Link 0 is the base, which does not move; link `i` follows joint `i`.
-const JOINTS: usize = 7;
-const LINKS: usize = JOINTS + 1;
-
-/// From each joint to the next along the arm, in metres: the last is the hand's.
-const LENGTHS: [f64; LINKS] = [0.33, 0.16, 0.2, 0.2, 0.2, 0.18, 0.1, 0.12];
-/// The axis of each joint in its link: along the arm, and across it in turn.
-const AXES: [DVec3; JOINTS] = [DVec3::Z, DVec3::Y, DVec3::Z, DVec3::Y, DVec3::Z, DVec3::Y, DVec3::Z];
-/// How far each joint turns to either side, in radians.
-const LIMITS: [f64; JOINTS] = [2.9, 1.8, 2.9, 2.2, 2.9, 2.0, 2.9];
-
-/// Steps are at most this long: the sum of what all joints turn, in radians.
+/// Steps are at most this long: the sum of what all joints turn or slide, in radians and metres.
 const STEP: f64 = 0.1;
 
 const SIZE: [usize; 2] = [800, 600];
@@ -48,19 +45,14 @@ impl Random {
         (self.0 >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    fn configuration(&mut self) -> [f64; JOINTS] {
-        LIMITS.map(|limit| limit * (2.0 * self.next() - 1.0))
+    fn configuration(&mut self, robot: &Robot) -> Vec<f64> {
+        robot.variables.iter().map(|joint| joint.lower + (joint.upper - joint.lower) * self.next()).collect()
     }
 }
 
-/// The arm and its surroundings.
-struct Scene {
+/// What the robot moves among.
+struct Surroundings {
     hulls: Vec<Hull>,
-    /// The bodies of links, placed in their links, and the link of each.
-    bodies: Vec<Body>,
-    owners: Vec<u32>,
-    /// The allowed-collision matrix.
-    exclusions: Exclusions,
     statics: Vec<Body>,
 }
 
@@ -71,18 +63,33 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let (posture_count, path_count) = (argument(1, 10_000)?, argument(2, 1_000)?);
     let folder = std::env::args().nth(3).unwrap_or_else(|| ".".to_owned());
-    let scene = scene()?;
-    let options = Options { statics: scene.statics.clone(), ..Default::default() };
-    let arena = Arena::new(&Engine::auto()?, &scene.hulls, options)?;
-    let links = BodyColumns {
-        owners: &scene.owners,
-        exclusions: Some(&scene.exclusions),
-        ..BodyColumns::new(&scene.bodies)
+    let robot = match std::env::args().nth(4) {
+        Some(file) => Robot::read(Path::new(&file))?,
+        None => Robot::parse(include_str!("arm.urdf"), Path::new("."))?,
     };
+    let Surroundings { hulls, statics } = surroundings(&robot.hulls)?;
+    let options = Options { statics: statics.clone(), ..Default::default() };
+    let arena = Arena::new(&Engine::auto()?, &hulls, options)?;
+    // The base stands on the floor, the first static.
+    let allowed = robot.allowed_pairs()?;
+    let exclusions = Exclusions::new(&allowed)?.with_statics(&[[0, 0]]);
+    let links = BodyColumns {
+        owners: &robot.owners,
+        exclusions: Some(&exclusions),
+        ..BodyColumns::new(&robot.bodies)
+    };
+    println!(
+        "{}: {} links of {} hulls, {} joints to plan, {} pairs of links may touch",
+        robot.name,
+        robot.links.len(),
+        robot.bodies.len(),
+        robot.variables.len(),
+        allowed.len()
+    );
 
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
-    let configurations: Vec<[f64; JOINTS]> = (0..posture_count).map(|_| random.configuration()).collect();
-    let poses: Vec<LinkPose> = configurations.iter().flat_map(|values| links_at(values).map(pose)).collect();
+    let configurations: Vec<Vec<f64>> = (0..posture_count).map(|_| random.configuration(&robot)).collect();
+    let poses: Vec<LinkPose> = configurations.iter().flat_map(|values| robot.poses(values)).collect();
     let start = Instant::now();
     let found = arena.postures(links, posture_count, &poses)?.wait()?;
     let seconds = start.elapsed().as_secs_f64();
@@ -95,19 +102,23 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
 
     // Paths from free postures to free postures, as planners try.
-    let free: Vec<&[f64; JOINTS]> =
-        found.rows.iter().zip(&configurations).filter(|(row, _)| row.is_free()).map(|(_, q)| q).collect();
+    let free: Vec<&[f64]> = found
+        .rows
+        .iter()
+        .zip(&configurations)
+        .filter(|(row, _)| row.is_free())
+        .map(|(_, q)| q.as_slice())
+        .collect();
     if free.len() < 2 {
         return Err("no two postures are free".into());
     }
     let mut pick = || free[(random.next() * free.len() as f64) as usize];
-    let ends: Vec<[&[f64; JOINTS]; 2]> = (0..path_count).map(|_| [pick(), pick()]).collect();
+    let ends: Vec<[&[f64]; 2]> = (0..path_count).map(|_| [pick(), pick()]).collect();
     let mut outcomes = vec![PathOutcome::Undecided; path_count];
     let mut open: Vec<usize> = (0..path_count).collect();
     let (mut step, mut asked, mut seconds) = (STEP, 0, 0.0);
     while !open.is_empty() && step > 1e-3 {
-        let courses: Vec<Course> =
-            open.iter().map(|&at| Course::new(ends[at][0], ends[at][1], step)).collect();
+        let courses: Vec<Course> = open.iter().map(|&at| Course::new(&robot, ends[at], step)).collect();
         let paths: Vec<JointPath<'_>> = courses.iter().map(Course::path).collect();
         let start = Instant::now();
         let found = arena.joint_paths(links, &paths, &PathOptions::default())?.wait()?;
@@ -132,11 +143,21 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     println!("{asked} paths in {:.1} ms, {:.0} paths a second", 1e3 * seconds, asked as f64 / seconds);
 
-    let length = |at: &&usize| (0..JOINTS).map(|k| (ends[**at][1][k] - ends[**at][0][k]).abs()).sum::<f64>();
+    let length = |at: &&usize| distance(ends[**at]);
     let is_free: Vec<usize> = (0..path_count).filter(|&at| outcomes[at] == PathOutcome::Free).collect();
     let longest = is_free.iter().max_by(|a, b| length(a).total_cmp(&length(b)));
     let shown = longest.map_or([free[0]; 2], |&at| ends[at]);
-    draw(&scene, shown, &Path::new(&folder).join("planner.png"))
+    draw(&robot, (hulls, statics), shown, &Path::new(&folder).join("planner.png"))
+}
+
+/// How much all joints change, in radians and metres.
+fn distance([from, to]: [&[f64]; 2]) -> f64 {
+    from.iter().zip(to).map(|(from, to)| (to - from).abs()).sum()
+}
+
+/// Between the two, at this share of the way.
+fn between([from, to]: [&[f64]; 2], share: f64) -> Vec<f64> {
+    from.iter().zip(to).map(|(from, to)| from + (to - from) * share).collect()
 }
 
 /// A path: the poses of its samples, and how far joints take the links from the motion between these.
@@ -147,25 +168,17 @@ struct Course {
 }
 
 impl Course {
-    fn new(from: &[f64; JOINTS], to: &[f64; JOINTS], step: f64) -> Self {
-        let total: f64 = from.iter().zip(to).map(|(a, b)| (b - a).abs()).sum();
-        let step_count = (total / step).ceil().max(1.0) as usize;
-        let at = |sample: usize| {
-            let share = sample as f64 / step_count as f64;
-            std::array::from_fn::<f64, JOINTS, _>(|k| from[k] + (to[k] - from[k]) * share)
-        };
-        let poses = (0..=step_count).flat_map(|sample| links_at(&at(sample)).map(pose)).collect();
-        // All steps are alike. No point of a link is farther from a joint's axis than the arm is long from there on.
-        let deviation = |link: usize| {
-            let joint = |joint: usize| JointStep::Revolute {
-                angle: (to[joint] - from[joint]) / step_count as f64,
-                reach: LENGTHS[joint + 1..=link].iter().sum::<f64>() + RADIUS,
-            };
-            let joints: Vec<JointStep> = (0..link).map(joint).collect();
-            joint_deviation(&joints, LENGTHS[link] + RADIUS)
-        };
-        let of_step: Vec<f64> = (0..LINKS).map(deviation).collect();
-        Self { sample_count: step_count + 1, poses, deviations: of_step.repeat(step_count) }
+    fn new(robot: &Robot, ends: [&[f64]; 2], step: f64) -> Self {
+        let step_count = (distance(ends) / step).ceil().max(1.0) as usize;
+        let poses = (0..=step_count)
+            .flat_map(|sample| robot.poses(&between(ends, sample as f64 / step_count as f64)))
+            .collect();
+        // All steps are alike.
+        let [from, to] = ends;
+        let change: Vec<f64> =
+            from.iter().zip(to).map(|(from, to)| (to - from) / step_count as f64).collect();
+        let deviations = robot.deviations(&change).repeat(step_count);
+        Self { sample_count: step_count + 1, poses, deviations }
     }
 
     fn path(&self) -> JointPath<'_> {
@@ -173,61 +186,14 @@ impl Course {
     }
 }
 
-/// Forward kinematics: where each link is, and how it is turned.
-fn links_at(values: &[f64; JOINTS]) -> [(DVec3, DQuat); LINKS] {
-    let mut links = [(DVec3::ZERO, DQuat::IDENTITY); LINKS];
-    for joint in 0..JOINTS {
-        let (position, rotation) = links[joint];
-        let turn = DQuat::from_axis_angle(AXES[joint], values[joint]);
-        links[joint + 1] = (position + rotation * DVec3::Z * LENGTHS[joint], (rotation * turn).normalize());
-    }
-    links
-}
-
-fn pose((position, rotation): (DVec3, DQuat)) -> LinkPose {
-    LinkPose { position: position.to_array(), rotation: rotation.to_array() }
-}
-
-/// Half of the thickness of the links, in metres.
-const RADIUS: f64 = 0.07;
-
-/// Links of boxes, capsules and cylinders; two shelves, a table, some balls and boxes on it, and the floor.
-fn scene() -> Result<Scene, Box<dyn Error>> {
-    let radius = RADIUS as f32;
-    let mut hulls = vec![Hull::cylinder([0.0; 3], [0.0, 0.0, 0.28], 0.1, 16)?];
-    let mut bodies = vec![Body::new(0)];
-    let mut owners = vec![0];
-    for (link, length) in (1..).zip(&LENGTHS[1..]) {
-        let (length, thin) = (*length as f32, radius - 0.006 * link as f32);
-        if link == JOINTS {
-            // The hand: a palm and two fingers.
-            let parts = [
-                ([0.05, 0.03, 0.02], [0.0, 0.0, 0.05]),
-                ([0.008, 0.015, 0.03], [0.035, 0.0, 0.1]),
-                ([0.008, 0.015, 0.03], [-0.035, 0.0, 0.1]),
-            ];
-            for (half, at) in parts {
-                bodies.push(Body::new(hulls.len() as u32).at(at));
-                owners.push(link as u32);
-                hulls.push(Hull::cuboid(half)?);
-            }
-            continue;
-        }
-        hulls.push(Hull::capsule([0.0; 3], [0.0, 0.0, length], thin)?);
-        bodies.push(Body::new(hulls.len() as u32 - 1));
-        owners.push(link as u32);
-    }
-    // Links overlap at their joints, and short ones with the next but one.
-    let mut pairs: Vec<[u32; 2]> = (1..LINKS as u32).map(|link| [link - 1, link]).collect();
-    pairs.extend([[0, 2], [4, 6], [5, 7]]);
-    let first_static = LINKS as u32;
+/// Two shelves, a table, some balls and cans on them, and the floor, which is the first. The hulls come after the `first` ones.
+fn surroundings(first: &[Hull]) -> Result<Surroundings, Box<dyn Error>> {
+    let mut hulls = first.to_vec();
     let boxed = |hulls: &mut Vec<Hull>, half: [f32; 3], at: [f32; 3]| -> Result<Body, hullfield::Error> {
         hulls.push(Hull::cuboid(half)?);
         Ok(Body::new(hulls.len() as u32 - 1).at(at))
     };
-    // The floor; the base stands on it.
     let mut statics = vec![boxed(&mut hulls, [2.0, 2.0, 0.05], [0.0, 0.0, -0.05])?];
-    pairs.push([0, first_static]);
     for side in [-1.0, 1.0] {
         for level in 0..4 {
             let at = [0.1, side * 0.72, 0.25 + 0.3 * level as f32];
@@ -261,28 +227,29 @@ fn scene() -> Result<Scene, Box<dyn Error>> {
         };
         statics.push(Body::new(hull).at(at));
     }
-    Ok(Scene { hulls, bodies, owners, exclusions: Exclusions::new(&pairs)?, statics })
+    Ok(Surroundings { hulls, statics })
 }
 
 /// The scene as a ray through each pixel sees it: the arm at some postures of a path, from blue to red, among the statics in grey.
-fn draw(scene: &Scene, ends: [&[f64; JOINTS]; 2], file: &Path) -> Result<(), Box<dyn Error>> {
+fn draw(
+    robot: &Robot,
+    (hulls, statics): (Vec<Hull>, Vec<Body>),
+    ends: [&[f64]; 2],
+    file: &Path,
+) -> Result<(), Box<dyn Error>> {
     const SHOWN: usize = 6;
     let mut bodies = Vec::new();
     let mut colours = Vec::new();
     for at in 0..SHOWN {
         let share = at as f64 / (SHOWN - 1) as f64;
-        let values = std::array::from_fn(|k| ends[0][k] + (ends[1][k] - ends[0][k]) * share);
-        let links = links_at(&values);
-        for (body, &link) in scene.bodies.iter().zip(&scene.owners) {
-            let (position, rotation) = links[link as usize];
-            let at = position + rotation * DVec3::from(body.position.map(f64::from));
-            bodies.push(body.at(at.as_vec3().to_array()).rotated(rotation.as_quat().to_array()));
-            let shade = share as f32;
-            colours.push(Vec3::new(0.2 + 0.75 * shade, 0.45 - 0.15 * shade, 0.95 - 0.75 * shade));
-        }
+        let placed = robot.placed(&robot.frames(&between(ends, share)));
+        let shade = share as f32;
+        let colour = Vec3::new(0.2 + 0.75 * shade, 0.45 - 0.15 * shade, 0.95 - 0.75 * shade);
+        colours.extend(placed.iter().map(|_| colour));
+        bodies.extend(placed);
     }
-    let options = Options { statics: scene.statics.clone(), ..Default::default() };
-    let arena = Arena::new(&Engine::cpu(), &scene.hulls, options)?;
+    let options = Options { statics, ..Default::default() };
+    let arena = Arena::new(&Engine::cpu(), &hulls, options)?;
     let eye = Vec3::new(2.0, -1.05, 1.7);
     let forward = (Vec3::new(0.1, 0.0, 0.6) - eye).normalize();
     let right = forward.cross(Vec3::Z).normalize();
