@@ -520,7 +520,7 @@ fn rays_hit_what_they_hit_at_the_origin() {
                 let columns = far(&bodies, &positions);
                 let origins: Vec<[f64; 3]> =
                     starts.iter().map(|start| [0, 1, 2].map(|k| start[k] + shift[k])).collect();
-                let far_rays = RayColumns { rays: &rays, origins: &origins };
+                let far_rays = RayColumns { origins: &origins, ..RayColumns::new(&rays) };
                 let found = arena.raycasts(columns, far_rays, &options).unwrap().wait().unwrap();
                 for (one, other) in here.rows.iter().zip(&found.rows) {
                     assert_eq!(
@@ -563,7 +563,7 @@ fn far_rays_and_points_meet_bodies_in_f32() {
     // 1e9 away f32 has steps of 64: only f64 starts beside a body.
     let origins = [[20.25, -1e9 - 0.125, 0.25], [22.0, 1e9 + 0.5, 0.0], [-1e9 - 0.25, 0.25, 0.0]];
     let rays = [[0.0, 1.0, 0.0], [0.0, -1.0, 0.0], [1.0, 0.0, 0.0]].map(|way| Ray::new([0.0; 3], way));
-    let columns = RayColumns { rays: &rays, origins: &origins };
+    let columns = RayColumns { origins: &origins, ..RayColumns::new(&rays) };
     let found = arena.raycasts(&bodies, columns, &RayOptions::default()).unwrap().wait().unwrap();
     let hits: Vec<_> = found.rows.iter().map(|row| row.hit.map(|hit| (hit.body, hit.distance))).collect();
     assert_eq!(hits, [Some((5, 1e9 - 0.375)), None, Some((0, 1e9 - 0.25))]);
@@ -631,7 +631,7 @@ fn wide_scenes_are_judged_pair_by_pair() {
             let rays = vec![Ray::new([0.0; 3], [1.0, 0.0, 0.0]); 200];
             let found = arena.raycasts_all(
                 columns,
-                RayColumns { rays: &rays, origins: &starts },
+                RayColumns { origins: &starts, ..RayColumns::new(&rays) },
                 &RayOptions::default(),
             );
             let found = found.unwrap().wait().unwrap().rows;
@@ -646,7 +646,7 @@ fn wide_scenes_are_judged_pair_by_pair() {
                 let is_listed = near.rows.iter().any(|row| (row.a, row.b) == (a, b));
                 assert_eq!(is_listed, row.outcome != SweepOutcome::Miss, "{name} {a}: {at:?}");
                 let k = a as usize / 2;
-                let ray = RayColumns { rays: &rays[..1], origins: &starts[k..=k] };
+                let ray = RayColumns { origins: &starts[k..=k], ..RayColumns::new(&rays[..1]) };
                 let alone = arena.raycasts_all(columns, ray, &RayOptions::default()).unwrap().wait().unwrap();
                 for hit in alone.rows {
                     let same = |other: &&hullfield::collide::RayHit| {
@@ -684,7 +684,7 @@ fn bad_positions_are_one_clear_error() {
                 ..Options::default()
             };
             let rays = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]); 3];
-            let starts = RayColumns { rays: &rays, origins: &positions };
+            let starts = RayColumns { origins: &positions, ..RayColumns::new(&rays) };
             let ray_options = RayOptions::default();
             for error in [
                 arena.intersections(columns, Pairs::BroadPhase).err(),
@@ -717,10 +717,10 @@ fn bad_positions_are_one_clear_error() {
         let error = arena.with_options(options).unwrap_err().to_string();
         assert!(error.contains("static_positions") && error.contains("of the 0 statics"), "{error}");
         let rays = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]); 3];
-        let starts = RayColumns { rays: &rays, origins: &[[0.0; 3]] };
+        let starts = RayColumns { origins: &[[0.0; 3]], ..RayColumns::new(&rays) };
         let error = arena.raycasts(&bodies[1..], starts, &RayOptions::default()).unwrap_err().to_string();
         assert!(error.contains("origins") && error.contains("of the 3 rays"), "{error}");
-        let both = PointColumns { points: &[[0.0; 3]], positions: &[[0.0; 3]] };
+        let both = PointColumns { positions: &[[0.0; 3]], ..PointColumns::new(&[[0.0; 3]]) };
         let error = arena.containments(&bodies[1..], both).unwrap_err().to_string();
         assert!(error.contains("points") && error.contains("positions in f64"), "{error}");
     }

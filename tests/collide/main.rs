@@ -64,3 +64,4 @@ mod warm;
 #[path = "../common/wire.rs"]
 mod wire;
 mod worlds;
+mod worlds_probed;

@@ -69,7 +69,7 @@ pub(crate) fn crowd(count: usize, ray_count: usize, spread: f64, far: f64, seed:
 }
 
 impl Crowd {
-    fn arena(&self, engine: &Engine) -> Arena {
+    pub(crate) fn arena(&self, engine: &Engine) -> Arena {
         let options = Options { statics: self.statics.clone(), ..Options::default() };
         Arena::new(engine, &self.hulls, options).unwrap()
     }

@@ -104,7 +104,7 @@ fn answers(arena: &Arena, columns: BodyColumns<'_>, motions: &[Motion], pairs: P
 }
 
 /// The rows of each world's bodies, in the order of the worlds' ids.
-fn rows_of_worlds(worlds: &[u32]) -> Vec<Vec<u32>> {
+pub(crate) fn rows_of_worlds(worlds: &[u32]) -> Vec<Vec<u32>> {
     let mut ids = worlds.to_vec();
     ids.sort_unstable();
     ids.dedup();
@@ -160,7 +160,7 @@ fn same(found: &[Answer], expected: &[Answer]) -> Result<(), String> {
 }
 
 /// Worlds of bodies: all in turn, in blocks, or one large one among small ones.
-fn worlds(kind: &str, count: usize, world_count: usize) -> Vec<u32> {
+pub(crate) fn worlds(kind: &str, count: usize, world_count: usize) -> Vec<u32> {
     let id = |world: usize| (world as u32).wrapping_mul(0x9e37_79b9) >> 4;
     let mut ids: Vec<u32> = (0..world_count).map(id).collect();
     ids.sort_unstable();
@@ -625,7 +625,7 @@ fn wrong_columns_are_errors() {
         let columns = BodyColumns { worlds: &[5, 4, 3, 2], ..BodyColumns::new(&bodies) };
         let fault = error(columns, Pairs::BroadPhase);
         assert!(matches!(fault, Error::Missing { at: Location::Body(2), index: 77, .. }), "{name}: {fault}");
-        // Rays and points have no world.
+        // Bodies have worlds, and the rays none.
         let columns = BodyColumns { worlds: &[0; 4], ..BodyColumns::new(&good) };
         let rays = [Ray::new([3.0, 0.0, 0.0], [-1.0, 0.0, 0.0])];
         let refused = arena.raycasts(columns, &rays, &RayOptions::default()).map(drop).unwrap_err();

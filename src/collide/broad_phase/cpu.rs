@@ -90,10 +90,9 @@ impl BroadPhase {
         self.is_uncounted = !self.find_all(static_boxes, grow);
     }
 
-    /// Builds the tree over `boxes`, for a query that walks it itself.
-    pub(crate) fn tree_over_boxes(&mut self) -> &Tree {
-        // An earlier query may have left its own.
-        self.rules = Arc::default();
+    /// Builds the tree over `boxes`, for a query that walks it itself. A world's bodies lie in the places that their ids number.
+    pub(crate) fn tree_over_boxes(&mut self, rules: &Arc<PairRules>) -> &Tree {
+        self.rules = Arc::clone(rules);
         self.build_tree();
         &self.tree
     }

@@ -4,6 +4,7 @@ use glam::Vec4;
 
 use crate::collide::bvh::aabb::{Aabb, PAD_PLANE};
 use crate::collide::bvh::tree::{LEVELS, Node, Tree, WIDTH};
+use std::ops::Range;
 
 /// Above the share by which an f32 distance along a ray or from a point is off: three roundings for a ray, five for a point or a box.
 const SLACK: f32 = 1e-6;
@@ -303,6 +304,29 @@ impl Tree {
     /// Visits the bodies whose boxes are within the visitor's limit, nearer boxes mostly first.
     #[inline(always)]
     pub(crate) fn near_first(&self, probe: &impl Probe, visitor: &mut impl BodyVisit) {
+        self.walk_near_first(probe, None, visitor);
+    }
+
+    /// The same for the bodies in some places of the tree's order: those of a world. No other is visited.
+    #[inline(always)]
+    pub(crate) fn near_first_within(
+        &self,
+        probe: &impl Probe,
+        places: Range<usize>,
+        visitor: &mut impl BodyVisit,
+    ) {
+        if !places.is_empty() {
+            self.walk_near_first(probe, Some(places), visitor);
+        }
+    }
+
+    #[inline(always)]
+    fn walk_near_first(
+        &self,
+        probe: &impl Probe,
+        places: Option<Range<usize>>,
+        visitor: &mut impl BodyVisit,
+    ) {
         if self.order.is_empty() {
             return;
         }
@@ -312,6 +336,20 @@ impl Tree {
         let mut stack_levels = [0_u8; WIDTH * LEVELS];
         let mut depth = 1;
         stack_levels[0] = self.levels.len() as u8 - 1;
+        if let Some(places) = &places {
+            // The walk begins with the nodes of the lowest level on which few hold all places.
+            let (first, last) = (places.start / WIDTH, (places.end - 1) / WIDTH);
+            let mut level = 0;
+            while (last >> (3 * level)) - (first >> (3 * level)) >= WIDTH {
+                level += 1;
+            }
+            depth = 0;
+            for index in (first >> (3 * level)..=last >> (3 * level)).rev() {
+                stack[depth] = index as u64;
+                stack_levels[depth] = level as u8;
+                depth += 1;
+            }
+        }
         while depth > 0 {
             depth -= 1;
             let (level, index) = (stack_levels[depth], stack[depth] as u32);
@@ -322,6 +360,9 @@ impl Tree {
             }
             let Distances { near, mut met } =
                 probe.distances(&self.levels[usize::from(level)][index as usize], limit);
+            if let Some(places) = &places {
+                met &= lanes_within(usize::from(level), index as usize, places);
+            }
             // Distances are 0 or more, so their bits are in the same order. The lane decides between equal ones.
             let mut keys = [0u64; WIDTH];
             let mut count = 0;
@@ -357,6 +398,16 @@ impl Tree {
             }
         }
     }
+}
+
+/// Bit `k` is set where lane `k` of a node holds any of some places.
+#[inline(always)]
+fn lanes_within(level: usize, index: usize, places: &Range<usize>) -> u32 {
+    let begin = index * WIDTH;
+    let (first, last) = (places.start >> (3 * level), (places.end - 1) >> (3 * level));
+    let from = first.saturating_sub(begin).min(WIDTH);
+    let to = (last + 1).saturating_sub(begin).min(WIDTH);
+    (0xff << from) & !(u32::MAX << to)
 }
 
 #[cfg(test)]
@@ -579,6 +630,32 @@ mod tests {
                 visited[1] += below.1.len();
             }
             assert!(count < 700 || visited.iter().all(|&count| count > 100), "{visited:?}");
+        }
+    }
+
+    /// Places of any length, within one leaf and across levels: as the whole walk, less all other places.
+    #[test]
+    fn a_walk_within_some_places_visits_no_others() {
+        let mut random = Random(9);
+        for count in [1, 8, 9, 65, 700, 5_000] {
+            let boxes = boxes(&mut random, count, false);
+            let mut tree = Tree::default();
+            tree.rebuild(&boxes, &[]);
+            let probe = BoxPoint([0.0; 3]);
+            let mut visited = 0;
+            for i in 0..60 {
+                let begin = (random.unit() * (count + 1) as f64) as usize;
+                let most = [3, 20, count][i % 3].min(count - begin);
+                let places = begin..begin + (random.unit() * (most + 1) as f64) as usize;
+                let mut found = All::default();
+                tree.near_first_within(&probe, places.clone(), &mut found);
+                let mut expected = tree.order[places].to_vec();
+                expected.sort_unstable();
+                found.0.sort_unstable();
+                assert_eq!(found.0, expected);
+                visited += expected.len();
+            }
+            assert!(visited > 0);
         }
     }
 

@@ -19,7 +19,7 @@ use crate::pending::Pending;
 impl Arena {
     /// Finds the first body that each ray hits: one row a ray, in their order.
     ///
-    /// Statics count on after the bodies. Half-spaces are hit too. Rays may start at positions in f64: see [`RayColumns`]. Among bodies hit at the same distance the least row is named.
+    /// Statics count on after the bodies. Half-spaces are hit too. Rays may start at positions in f64, and may have worlds: see [`RayColumns`]. Among bodies hit at the same distance the least row is named.
     ///
     /// # What is a hit
     /// Let S be a body's bounding radius (about the mean of the hull's vertices, scale and rounding included). A ray hits the body where it
@@ -47,12 +47,13 @@ impl Arena {
     /// # Cost
     /// The bodies are laid out and put into a tree in each call, so many rays in one call cost less than in several. Then a ray takes about a
     /// microsecond among ten thousand hulls of some dozen faces. All planes of a hull are tested, so a hull of thousands of faces is
-    /// slower; see [`Hull::simplify`](crate::collide::Hull::simplify).
+    /// slower; see [`Hull::simplify`](crate::collide::Hull::simplify). Among many worlds a ray costs what it costs in its own.
     ///
     /// # Errors
     /// The call itself fails for bad input: [`Error::Value`] at its [`Location::Ray`] where an origin is not finite or above 1e18, a
     /// direction is 0 or not finite, or a greatest distance negative or NaN; [`Error::Count`] where there are starts in f64, but not one for
-    /// each ray; for a body as
+    /// each ray; [`Error::Count`] and [`Error::Invalid`] where bodies have [worlds](BodyColumns::worlds) and not each ray has one, or rays
+    /// have worlds and bodies have none; for a body as
     /// [`intersections`](Self::intersections); [`Error::TooMany`]. The pending answer fails with [`Error::MemoryLimit`] where the rows
     /// do not fit.
     ///
@@ -77,7 +78,7 @@ impl Arena {
     ) -> Result<Pending<Batch<Raycast>>> {
         let (columns, rays) = (bodies.into(), rays.into());
         span!("hullfield.collide.raycasts", bodies = columns.bodies.len(), rays = rays.rays.len());
-        let rays = checked_rays(&rays)?;
+        let rays = checked_rays(&rays, &columns)?;
         let (input, searches) = (self.boxed_input(columns)?, self.searches());
         let scene = Arc::clone(&self.scene);
         let at_start = !options.skip_start;
@@ -100,7 +101,7 @@ impl Arena {
     ) -> Result<Pending<Batch<RayHit>>> {
         let (columns, rays) = (bodies.into(), rays.into());
         span!("hullfield.collide.raycasts_all", bodies = columns.bodies.len(), rays = rays.rays.len());
-        let rays = checked_rays(&rays)?;
+        let rays = checked_rays(&rays, &columns)?;
         let (input, searches) = (self.boxed_input(columns)?, self.searches());
         let scene = Arc::clone(&self.scene);
         let at_start = !options.skip_start;
@@ -124,7 +125,7 @@ impl Arena {
     ) -> Result<Pending<Batch<Occlusion>>> {
         let (columns, rays) = (bodies.into(), rays.into());
         span!("hullfield.collide.occlusions", bodies = columns.bodies.len(), rays = rays.rays.len());
-        let rays = checked_rays(&rays)?;
+        let rays = checked_rays(&rays, &columns)?;
         let (input, searches) = (self.boxed_input(columns)?, self.searches());
         let scene = Arc::clone(&self.scene);
         let at_start = !options.skip_start;
@@ -137,7 +138,8 @@ impl Arena {
     ///
     /// The distance is signed: inside of a body it is minus the depth. So of several bodies that contain a point the one in which it is
     /// deepest is named. Among bodies at the same distance the least row is named. Statics count on after the bodies, and groups do not
-    /// matter. The points may be f64: see [`PointColumns`].
+    /// matter. The points may be f64, and may have worlds: see
+    /// [`PointColumns`].
     ///
     /// # Tolerance
     /// As [`raycasts`](Self::raycasts): f64 throughout, within 1e-9 S, and the same bit for bit everywhere.
@@ -147,7 +149,8 @@ impl Arena {
     ///
     /// # Errors
     /// The call itself fails for bad input: [`Error::Value`] at its [`Location::Point`] where a coordinate is not finite or above 1e18;
-    /// where the greatest distance is negative or NaN; for a body as [`intersections`](Self::intersections); [`Error::TooMany`].
+    /// where the greatest distance is negative or NaN; for worlds as [`raycasts`](Self::raycasts); for a body as
+    /// [`intersections`](Self::intersections); [`Error::TooMany`].
     ///
     /// ```
     /// use hullfield::Engine;
@@ -169,7 +172,7 @@ impl Arena {
     ) -> Result<Pending<Batch<NearestPoint>>> {
         let (columns, points) = (bodies.into(), points.into());
         span!("hullfield.collide.nearest_points", bodies = columns.bodies.len(), points = points.len());
-        let points = checked_points(&points)?;
+        let points = checked_points(&points, &columns)?;
         let max_distance = f64::from(options.max_distance);
         if !(max_distance >= 0.0) {
             let (value, allowed) = (format!("{:?}", options.max_distance), "it must be zero or more");
@@ -195,7 +198,7 @@ impl Arena {
     ) -> Result<Pending<Batch<Containment>>> {
         let (columns, points) = (bodies.into(), points.into());
         span!("hullfield.collide.containments", bodies = columns.bodies.len(), points = points.len());
-        let points = checked_points(&points)?;
+        let points = checked_points(&points, &columns)?;
         let (input, searches) = (self.boxed_input(columns)?, self.searches());
         let scene = Arc::clone(&self.scene);
         Ok(Pending::spawn(move |awaited| {
@@ -205,10 +208,6 @@ impl Arena {
 
     /// The checked bodies, ready for boxes.
     fn boxed_input(&self, columns: BodyColumns<'_>) -> Result<QueryInput> {
-        if !columns.worlds.is_empty() {
-            let message = "bodies have worlds, but rays and points have none: leave the column empty, or ask of the bodies of one world";
-            return Err(Error::invalid(Location::Argument, message));
-        }
         let layout = Layout { packed: true, placed: false };
         self.about(&columns)?.input(columns, Pairs::BroadPhase, layout)
     }

@@ -12,10 +12,12 @@ use crate::collide::ray::rows::{Containment, NearestPoint, Occlusion, RayHit, Ra
 use crate::collide::ray::search::{Targets, all_hits, containments, first_hits, nearest_points, occlusions};
 use crate::collide::scene::bounds::aabbs_into;
 use crate::collide::scene::budget::RowBudget;
+use crate::collide::scene::columns::BodyColumns;
 use crate::collide::scene::frame::Frame;
 use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::collide::scene::ray::Ray;
 use crate::collide::scene::ray_columns::{PointColumns, RayColumns};
+use crate::collide::scene::world_ranges::WorldRanges;
 use crate::error::{Error, Result};
 use crate::parallel::{for_each_chunk, map_chunks};
 
@@ -28,16 +30,19 @@ pub(crate) struct OwnedRays {
     rays: Vec<Ray>,
     /// Where they start in f64; empty where they start at their own origins.
     origins: Vec<[f64; 3]>,
+    worlds: WorldRanges,
 }
 
-/// Checks rays.
+/// Checks rays, and their worlds against those of the bodies.
 ///
 /// # Errors
-/// [`Error::Value`] at the [`Location::Ray`](crate::Location::Ray) of the first bad one, [`Error::TooMany`], [`Error::Count`].
-pub(crate) fn checked_rays(columns: &RayColumns<'_>) -> Result<OwnedRays> {
+/// [`Error::Value`] at the [`Location::Ray`](crate::Location::Ray) of the first bad one, [`Error::TooMany`], [`Error::Count`]; as
+/// [`WorldRanges::new`].
+pub(crate) fn checked_rays(columns: &RayColumns<'_>, bodies: &BodyColumns<'_>) -> Result<OwnedRays> {
     check_count("rays", columns.rays.len())?;
     columns.check()?;
-    Ok(OwnedRays { rays: columns.rays.to_vec(), origins: columns.origins.to_vec() })
+    let worlds = WorldRanges::new("rays", columns.worlds, columns.rays.len(), bodies)?;
+    Ok(OwnedRays { rays: columns.rays.to_vec(), origins: columns.origins.to_vec(), worlds })
 }
 
 /// Checked points of a query.
@@ -46,15 +51,19 @@ pub(crate) struct OwnedPoints {
     points: Vec<[f64; 3]>,
     /// Whether f32 may not hold them.
     is_f64: bool,
+    worlds: WorldRanges,
 }
 
-/// Checks points.
+/// Checks points, and their worlds against those of the bodies.
 ///
 /// # Errors
-/// [`Error::Value`] at the [`Location::Point`](crate::Location::Point) of the first bad one, [`Error::TooMany`], [`Error::Count`].
-pub(crate) fn checked_points(columns: &PointColumns<'_>) -> Result<OwnedPoints> {
+/// [`Error::Value`] at the [`Location::Point`](crate::Location::Point) of the first bad one, [`Error::TooMany`], [`Error::Count`]; as
+/// [`WorldRanges::new`].
+pub(crate) fn checked_points(columns: &PointColumns<'_>, bodies: &BodyColumns<'_>) -> Result<OwnedPoints> {
     check_count("points", columns.len())?;
-    Ok(OwnedPoints { points: columns.checked()?, is_f64: !columns.positions.is_empty() })
+    let points = columns.checked()?;
+    let worlds = WorldRanges::new("points", columns.worlds, points.len(), bodies)?;
+    Ok(OwnedPoints { points, is_f64: !columns.positions.is_empty(), worlds })
 }
 
 pub(crate) fn check_count(what: &'static str, count: usize) -> Result<()> {
@@ -71,17 +80,18 @@ struct Probes<'a> {
     are_f64: bool,
     /// Where rays start in f64; empty where they do not.
     origins: &'a [[f64; 3]],
+    worlds: &'a WorldRanges,
 }
 
 impl OwnedRays {
     fn probes(&self, at_start: bool) -> Probes<'_> {
-        Probes { at_start, are_f64: !self.origins.is_empty(), origins: &self.origins }
+        Probes { at_start, are_f64: !self.origins.is_empty(), origins: &self.origins, worlds: &self.worlds }
     }
 }
 
 impl OwnedPoints {
     fn probes(&self) -> Probes<'_> {
-        Probes { at_start: true, are_f64: self.is_f64, origins: &[] }
+        Probes { at_start: true, are_f64: self.is_f64, origins: &[], worlds: &self.worlds }
     }
 }
 
@@ -104,12 +114,14 @@ fn with_targets<R>(
         scene,
         movers: &movers,
         statics: statics.as_ref().map_or(&[][..], |statics| statics.frames(&scene.hulls)),
-        tree: search.tree_over_boxes(),
+        tree: search.tree_over_boxes(&input.rules),
         static_boxes: statics.as_ref().map_or(&none, |statics| &statics.boxes),
         planes: &input.planes,
         at_start: probes.at_start,
         origin: (probes.are_f64 || input.is_far()).then_some(input.origin),
         ray_origins: probes.origins,
+        worlds: probes.worlds,
+        order: &input.order,
     };
     let found = work(&targets, &input);
     pool.give_back(search);

@@ -15,6 +15,7 @@ use crate::collide::ray::rows::{Containment, NearestPoint, Occlusion, PointHit, 
 use crate::collide::scene::frame::Frame;
 use crate::collide::scene::query_input::Scene;
 use crate::collide::scene::ray::{Line, Ray};
+use crate::collide::scene::world_ranges::{WorldRanges, ids_of_world};
 
 /// The bodies of a query.
 pub(crate) struct Targets<'a> {
@@ -32,6 +33,10 @@ pub(crate) struct Targets<'a> {
     pub(crate) origin: Option<DVec3>,
     /// Where rays start in f64; empty where they do not.
     pub(crate) ray_origins: &'a [[f64; 3]],
+    /// The movers that each ray or point sees.
+    pub(crate) worlds: &'a WorldRanges,
+    /// The caller's row of each mover, where worlds put them into another order; else empty.
+    pub(crate) order: &'a [u32],
 }
 
 impl Targets<'_> {
@@ -46,36 +51,57 @@ impl Targets<'_> {
         self.scene.planes.of(&self.scene.hulls, frame.hull)
     }
 
-    /// Visits half-spaces, movers and statics.
+    /// Visits the half-spaces, movers and statics that the ray with this number may meet.
     #[inline(always)]
-    fn walk_ray(&self, ray: &Ray, line: &Line, visitor: &mut (impl BodyVisit + FromBody)) {
-        self.planes.iter().for_each(|&body| visitor.body(body));
+    fn walk_ray(&self, ray: &Ray, id: u32, line: &Line, visitor: &mut (impl BodyVisit + FromBody)) {
+        self.visit_planes(id, visitor);
         if let Some(origin) = self.origin {
             let start = (line.origin - origin).to_array();
-            return self.walk(&FarSlabRay::new(start, line.direction.to_array(), line.length), visitor);
+            return self.walk(&FarSlabRay::new(start, line.direction.to_array(), line.length), id, visitor);
         }
         let slabs = SlabRay::new(ray.origin, line.direction.to_array(), line.length);
-        self.walk(&slabs, visitor);
+        self.walk(&slabs, id, visitor);
     }
 
     #[inline(always)]
-    fn walk_point(&self, point: DVec3, visitor: &mut (impl BodyVisit + FromBody)) {
-        self.planes.iter().for_each(|&body| visitor.body(body));
+    fn walk_point(&self, point: DVec3, id: u32, visitor: &mut (impl BodyVisit + FromBody)) {
+        self.visit_planes(id, visitor);
         match self.origin {
-            Some(origin) => self.walk(&FarBoxPoint::new((point - origin).to_array()), visitor),
+            Some(origin) => self.walk(&FarBoxPoint::new((point - origin).to_array()), id, visitor),
             // The point is one of three f32.
-            None => self.walk(&BoxPoint(point.as_vec3().to_array()), visitor),
+            None => self.walk(&BoxPoint(point.as_vec3().to_array()), id, visitor),
+        }
+    }
+
+    #[inline(always)]
+    fn visit_planes(&self, id: u32, visitor: &mut impl BodyVisit) {
+        match self.worlds.get(id) {
+            Some(world) => {
+                ids_of_world(self.planes, &world, self.movers.len()).for_each(|body| visitor.body(body));
+            }
+            None => self.planes.iter().for_each(|&body| visitor.body(body)),
         }
     }
 
     /// Visits movers and statics.
     #[inline(always)]
-    fn walk(&self, probe: &impl Probe, visitor: &mut (impl BodyVisit + FromBody)) {
-        self.tree.near_first(probe, visitor);
+    fn walk(&self, probe: &impl Probe, id: u32, visitor: &mut (impl BodyVisit + FromBody)) {
+        match self.worlds.get(id) {
+            Some(world) => {
+                let places = world.start as usize..world.end as usize;
+                self.tree.near_first_within(probe, places, visitor);
+            }
+            None => self.tree.near_first(probe, visitor),
+        }
         if !self.statics.is_empty() {
             visitor.count_from(self.movers.len() as u32);
             self.static_boxes.tree.near_first(probe, visitor);
         }
+    }
+
+    /// The caller's row of a body.
+    fn row_of(&self, body: u32) -> u32 {
+        self.order.get(body as usize).copied().unwrap_or(body)
     }
 
     /// The line of a ray with this number.
@@ -100,7 +126,7 @@ impl Targets<'_> {
 
     fn row(&self, line: &Line, ray: u32, body: u32, found: &Found) -> RayHit {
         let frame = self.frame(body);
-        found.row(self.table(frame), frame, line, [ray, body])
+        found.row(self.table(frame), frame, line, [ray, self.row_of(body)])
     }
 }
 
@@ -201,7 +227,7 @@ pub(crate) fn first_hits(targets: &Targets<'_>, rays: &[Ray], first: u32, rows: 
         let line = targets.line(ray, id);
         let limit = at_least(line.max_distance);
         let mut search = First { targets, line: &line, from: 0, limit, best: None, cast_count: 0 };
-        targets.walk_ray(ray, &line, &mut search);
+        targets.walk_ray(ray, id, &line, &mut search);
         cast_count += search.cast_count;
         let hit = search.best.map(|(body, found)| targets.row(&line, id, body, &found));
         *row = Raycast { ray: id, hit };
@@ -220,7 +246,7 @@ pub(crate) fn occlusions(targets: &Targets<'_>, rays: &[Ray], first: u32, rows: 
         hits.clear();
         let mut search =
             Every { targets, line: &line, from: 0, limit, only_one: true, hits: &mut hits, cast_count: 0 };
-        targets.walk_ray(ray, &line, &mut search);
+        targets.walk_ray(ray, id, &line, &mut search);
         cast_count += search.cast_count;
         *row = Occlusion { ray: id, occluded: !hits.is_empty() };
     }
@@ -235,7 +261,7 @@ pub(crate) fn all_hits(targets: &Targets<'_>, ray: &Ray, id: u32, rows: &mut Vec
     let mut hits = Vec::new();
     let mut search =
         Every { targets, line: &line, from: 0, limit, only_one: false, hits: &mut hits, cast_count: 0 };
-    targets.walk_ray(ray, &line, &mut search);
+    targets.walk_ray(ray, id, &line, &mut search);
     let cast_count = search.cast_count;
     hits.sort_unstable_by(|(a, one), (b, other)| one.distance.total_cmp(&other.distance).then(a.cmp(b)));
     rows.extend(hits.iter().map(|(body, found)| targets.row(&line, id, *body, found)));
@@ -308,9 +334,9 @@ pub(crate) fn nearest_points(
         let point = DVec3::from(at);
         let mut search =
             Near { targets, point, from: 0, most: max_distance, best: None, all: None, measure_count: 0 };
-        targets.walk_point(point, &mut search);
+        targets.walk_point(point, id, &mut search);
         measure_count += search.measure_count;
-        let hit = search.best.map(|(body, found)| point_hit(id, body, &found));
+        let hit = search.best.map(|(body, found)| point_hit(id, targets.row_of(body), &found));
         *row = NearestPoint { point: id, hit };
     }
     measure_count
@@ -339,12 +365,12 @@ pub(crate) fn containments(
     let mut all = Vec::new();
     let mut search =
         Near { targets, point: at, from: 0, most: 0.0, best: None, all: Some(&mut all), measure_count: 0 };
-    targets.walk_point(at, &mut search);
+    targets.walk_point(at, id, &mut search);
     let measure_count = search.measure_count;
     all.sort_unstable_by_key(|&(body, _)| body);
     rows.extend(all.iter().map(|&(body, ref found)| Containment {
         point: id,
-        body,
+        body: targets.row_of(body),
         distance: found.distance,
     }));
     measure_count

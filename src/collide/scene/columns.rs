@@ -34,7 +34,7 @@ use crate::error::{Error, Location, Result};
 /// # Errors
 /// Of queries, beside their own: [`Error::Count`] where a column is as long as neither nothing nor the bodies; [`Error::Missing`] where
 /// an exclusion names a body or a static that does not exist; [`Error::Invalid`] where it names an owner that no body has, at its
-/// [`Location::Body`] where a body has the owner of a body in another world, and for rays and points with worlds.
+/// [`Location::Body`] where a body has the owner of a body in another world.
 ///
 /// ```
 /// use hullfield::Engine;
@@ -63,7 +63,8 @@ pub struct BodyColumns<'a> {
     /// again and, on a GPU engine, uploaded; some are kept. Such queries have no warm start.
     pub positions: &'a [[f64; 3]],
     /// The world of each body: only bodies of one world meet. Any numbers will do. By default all bodies are in one world.
-    /// Rays and points have no world, and a query for them takes none.
+    /// Rays, points and shapes have worlds of their own where bodies have: see
+    /// [`RayColumns::worlds`](crate::collide::RayColumns::worlds).
     pub worlds: &'a [u32],
     /// The compound that each body is a part of: parts of one compound never meet one another. Any numbers will do. By default
     /// each body is alone. The parts of a compound are in one world. Rays and points meet all parts.

@@ -24,3 +24,4 @@ pub(crate) mod rules;
 pub(crate) mod shape_cast;
 pub(crate) mod statics;
 pub(crate) mod stored;
+pub(crate) mod world_ranges;

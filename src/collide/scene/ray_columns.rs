@@ -18,12 +18,15 @@ pub struct RayColumns<'a> {
     /// Where each ray starts, in world units, in place of [`Ray::origin`], which is then not read: empty, or one for each ray; each coordinate
     /// finite and at most 1e18 in magnitude.
     pub origins: &'a [[f64; 3]],
+    /// The world of each ray, where the bodies have [worlds](crate::collide::BodyColumns::worlds): a ray meets the bodies of its world, and statics. Else
+    /// empty.
+    pub worlds: &'a [u32],
 }
 
 impl<'a> RayColumns<'a> {
     /// Rays that start where they say.
     pub fn new(rays: &'a [Ray]) -> Self {
-        Self { rays, origins: &[] }
+        Self { rays, ..Self::default() }
     }
 
     /// Checks the rays and their starts.
@@ -66,17 +69,20 @@ pub struct PointColumns<'a> {
     pub points: &'a [[f32; 3]],
     /// The points in f64, in place of [`Self::points`], which must then be empty.
     pub positions: &'a [[f64; 3]],
+    /// The world of each point, where the bodies have [worlds](crate::collide::BodyColumns::worlds): a point sees the bodies of its world, and statics. Else
+    /// empty.
+    pub worlds: &'a [u32],
 }
 
 impl<'a> PointColumns<'a> {
     /// Points in f32.
     pub fn new(points: &'a [[f32; 3]]) -> Self {
-        Self { points, positions: &[] }
+        Self { points, ..Self::default() }
     }
 
     /// Points in f64.
     pub fn new_f64(positions: &'a [[f64; 3]]) -> Self {
-        Self { points: &[], positions }
+        Self { positions, ..Self::default() }
     }
 
     /// How many points there are.

@@ -100,8 +100,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<bool> {
     let totals = match &probes {
         Probes::Rays(rays, origins) => stream(rays, &mut writer, |first, rays| {
             let origins = if origins.is_empty() { &[][..] } else { &origins[first..first + rays.len()] };
-            let found =
-                arena.raycasts(bodies.columns(), RayColumns { rays, origins }, &RayOptions::default());
+            let found = arena.raycasts(
+                bodies.columns(),
+                RayColumns { origins, ..RayColumns::new(rays) },
+                &RayOptions::default(),
+            );
             let mut found = found.and_then(hullfield::Pending::wait).map_err(|error| failed(first, error))?;
             for row in &mut found.rows {
                 row.ray += first as u32;
