@@ -3,6 +3,8 @@
 pub(crate) mod body;
 pub(crate) mod boxes;
 pub(crate) mod compounds;
+pub(crate) mod crowd;
+pub(crate) mod job;
 pub(crate) mod part;
 pub(crate) mod rows;
 pub(crate) mod search;

@@ -1,0 +1,247 @@
+//! The bodies of a query over compounds: which pairs of them, and which pairs of their parts, may meet.
+
+use std::sync::Arc;
+
+use glam::DVec3;
+
+use crate::collide::broad_phase::cpu::BroadPhase;
+use crate::collide::bvh::aabb::Aabb;
+use crate::collide::bvh::static_tree::StaticBoxes;
+use crate::collide::compound::body::{CompoundBody, Placement};
+use crate::collide::compound::search::{Placed, near_parts, part_pairs, parts_near_static};
+use crate::collide::compound::shape::Shape;
+use crate::collide::hull::Dimension;
+use crate::collide::narrow_phase::rows::Batch;
+use crate::collide::query::arena::Arena;
+use crate::collide::scene::body::Body;
+use crate::collide::scene::bounds::half;
+use crate::collide::scene::budget::RowBudget;
+use crate::collide::scene::columns::BodyColumns;
+use crate::collide::scene::pairs::{Pairs, check};
+use crate::error::{Location, Result};
+use crate::parallel::{map_chunks, map_shares};
+use crate::pending::Pending;
+
+/// Pairs of bodies that one task searches.
+const TASK: usize = 64;
+/// Bodies that a thread takes at least.
+pub(crate) const SHARE: usize = 256;
+
+/// A pair of parts in a window, and the pair of bodies that it is of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Found {
+    /// Number of the pair of bodies.
+    pub(crate) row: usize,
+    pub(crate) bodies: [u32; 2],
+    pub(crate) parts: [u32; 2],
+}
+
+/// Asks the arena for rows of given pairs.
+pub(crate) trait Ask<R>:
+    Fn(&Arena, BodyColumns<'_>, Pairs<'_>) -> Result<Pending<Batch<R>>> + Send + 'static
+{
+}
+
+impl<R, F: Fn(&Arena, BodyColumns<'_>, Pairs<'_>) -> Result<Pending<Batch<R>>> + Send + 'static> Ask<R>
+    for F
+{
+}
+
+/// The bodies of a query.
+#[derive(Debug)]
+pub(crate) struct Crowd {
+    /// With its statics about the origin.
+    pub(crate) arena: Arena,
+    pub(crate) listing: Arena,
+    /// What boxes are relative to.
+    pub(crate) origin: DVec3,
+    pub(crate) shapes: Arc<[Shape]>,
+    pub(crate) bodies: Vec<CompoundBody>,
+    pub(crate) placements: Vec<Placement>,
+    pub(crate) margin: f64,
+}
+
+impl Crowd {
+    /// Body `id`, if it is no static.
+    fn placed(&self, id: u32) -> Option<Placed<'_>> {
+        let body = self.bodies.get(id as usize)?;
+        let (shape, placement) = (&self.shapes[body.compound as usize], &self.placements[id as usize]);
+        Some(Placed { shape, placement, position: placement.position - self.origin })
+    }
+
+    /// The box of a static, relative to the origin.
+    fn fixed(&self, id: u32) -> Option<&Aabb> {
+        self.arena.statics.as_ref()?.boxes.boxes().get((id as usize).checked_sub(self.bodies.len())?)
+    }
+
+    /// The pairs of bodies to search.
+    pub(crate) fn body_pairs(&self, pairs: Pairs<'_>) -> Result<Vec<[u32; 2]>> {
+        let (count, statics) = (self.bodies.len() as u32, self.arena.statics());
+        let all = count + statics.len() as u32;
+        if let Pairs::Given(pairs) = pairs {
+            let hulls = self.arena.hulls();
+            let is_plane = |id: u32| {
+                let fixed = id.checked_sub(count).and_then(|at| statics.get(at as usize));
+                fixed.is_some_and(|body| hulls[body.hull as usize].dimension() == Dimension::HalfSpace)
+            };
+            check(pairs, all as usize, self.arena.scene.has_half_space, is_plane)?;
+            return Ok(pairs.to_vec());
+        }
+        let budget = RowBudget::new::<[u32; 2]>(self.arena.engine().answer_limit());
+        if self.margin == f64::INFINITY {
+            return self.all_pairs(all, &budget);
+        }
+        let none = StaticBoxes::default();
+        let fixed = self.arena.statics.as_ref().map_or(&none, |statics| &statics.boxes);
+        let grow = half(self.margin);
+        let mut search = BroadPhase::default();
+        let rows: Vec<u32> = (0..count).collect();
+        search.boxes = map_shares(&rows, SHARE, |&row| {
+            let around = self.placed(row).map(|placed| placed.bounds()).unwrap_or_default();
+            let body = &self.bodies[row as usize];
+            Aabb { group: body.group, mask: body.mask, ..around.grown(f64::from(grow)).rounded() }
+        });
+        search.begin(fixed, grow);
+        let mut found = Vec::new();
+        while let Some(pairs) = search.next(fixed, grow) {
+            budget.add(pairs.len());
+            budget.check()?;
+            found.extend_from_slice(pairs);
+        }
+        Ok(found)
+    }
+
+    /// All pairs of bodies, and of bodies and statics, that groups and masks accept.
+    fn all_pairs(&self, all: u32, budget: &RowBudget) -> Result<Vec<[u32; 2]>> {
+        let statics = self.arena.statics();
+        let groups = |id: u32| match self.bodies.get(id as usize) {
+            Some(body) => [body.group, body.mask],
+            None => {
+                let body = &statics[id as usize - self.bodies.len()];
+                [body.group, body.mask]
+            }
+        };
+        let mut found = Vec::new();
+        for a in 0..self.bodies.len() as u32 {
+            let [group, mask] = groups(a);
+            let before = found.len();
+            found.extend((a + 1..all).map(|b| [a, b]).filter(|&[_, b]| {
+                let [other, meets] = groups(b);
+                group & meets != 0 && other & mask != 0
+            }));
+            budget.add(found.len() - before);
+            budget.check()?;
+        }
+        Ok(found)
+    }
+
+    /// Appends the pairs of parts of a pair of bodies that may touch or be within a distance.
+    fn find_parts(&self, bodies: [u32; 2], within: f64, pairs: &mut Vec<[u32; 2]>) {
+        let near_static = |placed: &Placed<'_>, id: u32| {
+            let mut parts = Vec::new();
+            if let Some(fixed) = self.fixed(id) {
+                parts_near_static(placed, fixed, within, &mut parts);
+            }
+            parts
+        };
+        match (self.placed(bodies[0]), self.placed(bodies[1])) {
+            (Some(a), Some(b)) => part_pairs(&a, &b, within, pairs),
+            (Some(a), None) => pairs.extend(near_static(&a, bodies[1]).into_iter().map(|part| [part, 0])),
+            (None, Some(b)) => pairs.extend(near_static(&b, bodies[0]).into_iter().map(|part| [0, part])),
+            (None, None) => pairs.push([0, 0]),
+        }
+    }
+
+    /// The pairs of parts of pairs of bodies from number `first` on, in order. `within` has a limit for each pair of bodies, or is empty.
+    pub(crate) fn find_all(&self, first: usize, body_pairs: &[[u32; 2]], within: &[f64]) -> Vec<Found> {
+        let rows: Vec<(usize, [u32; 2])> = body_pairs.iter().copied().enumerate().collect();
+        let tasks = map_chunks(&rows, TASK, |rows| {
+            let (mut pairs, mut found) = (Vec::new(), Vec::new());
+            for &(row, bodies) in rows {
+                let within = within.get(row).map_or(self.margin, |within| within.min(self.margin));
+                pairs.clear();
+                self.find_parts(bodies, within, &mut pairs);
+                found.extend(pairs.iter().map(|&parts| Found { row: first + row, bodies, parts }));
+            }
+            found
+        });
+        tasks.concat()
+    }
+
+    /// Two parts near one another for each pair of bodies.
+    pub(crate) fn near(&self, body_pairs: &[[u32; 2]]) -> Vec<Found> {
+        map_shares(body_pairs, TASK, |&bodies| {
+            let parts = match (self.placed(bodies[0]), self.placed(bodies[1])) {
+                (Some(a), Some(b)) => near_parts(&a, &b),
+                _ => [0, 0],
+            };
+            Found { row: 0, bodies, parts }
+        })
+    }
+
+    /// The parts of some pairs as bodies of their own, with positions, and the pairs of them.
+    pub(crate) fn place(&self, found: &[Found]) -> Instances {
+        const NONE: u32 = u32::MAX;
+        let mut begins = vec![NONE; self.bodies.len()];
+        let mut slots: Vec<u32> = Vec::new();
+        let mut used: Vec<[u32; 2]> = Vec::new();
+        let mut pairs = Vec::with_capacity(found.len());
+        for &Found { bodies, parts, .. } in found {
+            let mut pair = bodies;
+            for k in 0..2 {
+                let id = bodies[k] as usize;
+                let Some(body) = self.bodies.get(id) else { continue };
+                if begins[id] == NONE {
+                    begins[id] = slots.len() as u32;
+                    slots.resize(slots.len() + self.shapes[body.compound as usize].parts.len(), NONE);
+                }
+                let slot = &mut slots[begins[id] as usize + parts[k] as usize];
+                if *slot == NONE {
+                    *slot = used.len() as u32;
+                    used.push([bodies[k], parts[k]]);
+                }
+                pair[k] = *slot;
+            }
+            pairs.push(pair);
+        }
+        // Statics follow the parts.
+        let (own, count) = (self.bodies.len() as u32, used.len() as u32);
+        for (pair, Found { bodies, .. }) in pairs.iter_mut().zip(found) {
+            for (id, body) in pair.iter_mut().zip(bodies) {
+                if *body >= own {
+                    *id = count + (body - own);
+                }
+            }
+        }
+        let (bodies, positions) = map_shares(&used, SHARE, |&[id, part]| {
+            let body = &self.bodies[id as usize];
+            let (shape, part) = (&self.shapes[body.compound as usize], part as usize);
+            self.placements[id as usize].part(&shape.parts[part], &shape.turns[part], body.group, body.mask)
+        })
+        .into_iter()
+        .unzip();
+        let names = used.iter().map(|&[body, _]| body).collect();
+        Instances { bodies, positions, pairs, names }
+    }
+}
+
+/// Parts as bodies of their own.
+#[derive(Debug)]
+pub(crate) struct Instances {
+    pub(crate) bodies: Vec<Body>,
+    pub(crate) positions: Vec<[f64; 3]>,
+    pub(crate) pairs: Vec<[u32; 2]>,
+    /// The body that each is a part of.
+    pub(crate) names: Vec<u32>,
+}
+
+impl Instances {
+    pub(crate) fn ask<R>(&self, arena: &Arena, ask: &impl Ask<R>) -> Result<Pending<Batch<R>>> {
+        let columns = BodyColumns { positions: &self.positions, ..BodyColumns::new(&self.bodies) };
+        let name = |at: Location| match at {
+            Location::Body(row) => Location::Body(self.names.get(row).map_or(row, |&body| body as usize)),
+            at => at,
+        };
+        ask(arena, columns, Pairs::Given(&self.pairs)).map_err(|error| error.moved(name))
+    }
+}

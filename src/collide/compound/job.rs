@@ -1,0 +1,143 @@
+//! A query over compounds, a window of pairs of parts at a time.
+
+use crate::collide::compound::crowd::{Ask, Crowd, Found};
+use crate::collide::compound::rows::{NamedRow, PartPair};
+use crate::collide::narrow_phase::rows::{Batch, Stats};
+use crate::collide::scene::budget::RowBudget;
+use crate::error::{Error, Result};
+use crate::pending::Pending;
+
+/// Pairs of parts that a GPU measures together.
+const WINDOW: usize = 1 << 20;
+/// The same on the CPU, so that the parts stay in its cache.
+const CPU_WINDOW: usize = 1 << 14;
+/// Pairs of bodies that are searched before their pairs of parts are counted.
+const ROUND: usize = 1 << 10;
+
+/// Which rows a query keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rows {
+    /// One for each pair of parts.
+    Parts,
+    /// One for each pair of bodies.
+    Bodies,
+}
+
+/// A query, a window of pairs of parts at a time.
+#[derive(Debug)]
+pub(crate) struct Job<R> {
+    pub(crate) crowd: Crowd,
+    pub(crate) body_pairs: Vec<[u32; 2]>,
+    /// First pair of bodies that was not searched yet.
+    pub(crate) next: usize,
+    pub(crate) kept: Rows,
+    /// Number of the pair of bodies of the last row.
+    pub(crate) last: Option<usize>,
+    pub(crate) rows: Vec<PartPair<R>>,
+    pub(crate) stats: Stats,
+    pub(crate) limit_bytes: u64,
+}
+
+impl<R: NamedRow> Job<R> {
+    fn window(&self) -> usize {
+        if self.crowd.arena.gpu.is_some() { WINDOW } else { CPU_WINDOW }
+    }
+
+    /// Searches and measures the next window; gives the answer after the last.
+    pub(crate) fn go_on(mut self, ask: impl Ask<R>) -> Result<Pending<Batch<PartPair<R>>>> {
+        if self.kept == Rows::Bodies && self.crowd.margin > 0.0 && self.next < self.body_pairs.len() {
+            return self.go_on_within(ask);
+        }
+        let mut found = Vec::new();
+        let window = self.window();
+        while self.next < self.body_pairs.len() && found.len() < window {
+            let end = self.body_pairs.len().min(self.next + ROUND);
+            found.extend(self.crowd.find_all(self.next, &self.body_pairs[self.next..end], &[]));
+            self.next = end;
+        }
+        self.measure(found, ask)
+    }
+
+    /// The same for the nearest parts of a pair of bodies: first measures two parts of each, which limit the search for others.
+    fn go_on_within(mut self, ask: impl Ask<R>) -> Result<Pending<Batch<PartPair<R>>>> {
+        let end = self.body_pairs.len().min(self.next + self.window() / 16);
+        let near = self.crowd.near(&self.body_pairs[self.next..end]);
+        let pending = self.crowd.place(&near).ask(&self.crowd.arena, &ask)?;
+        Ok(pending.chain(move |batch| {
+            // A distance is within τ of the truth.
+            let limit = |row: &R| {
+                let gap = row.gap().unwrap_or_default().max(0.0);
+                gap * (1.0 + 1e-5)
+            };
+            let within: Vec<f64> = batch.rows.iter().map(limit).collect();
+            add(&mut self.stats, &batch.stats);
+            let found = self.crowd.find_all(self.next, &self.body_pairs[self.next..end], &within);
+            self.next = end;
+            self.measure(found, ask)
+        }))
+    }
+
+    /// Measures pairs of parts, then goes on.
+    fn measure(mut self, found: Vec<Found>, ask: impl Ask<R>) -> Result<Pending<Batch<PartPair<R>>>> {
+        if found.is_empty() {
+            if self.next < self.body_pairs.len() {
+                return self.go_on(ask);
+            }
+            let hit_count = self.rows.iter().filter(|row| row.row.status().is_hit()).count() as u64;
+            let stats = Stats { hit_count, ..self.stats };
+            return Ok(Pending::ready(Batch::new(self.rows, stats)));
+        }
+        let instances = self.crowd.place(&found);
+        let pending = instances.ask(&self.crowd.listing, &ask)?;
+        let pairs = instances.pairs;
+        Ok(pending.chain(move |batch| {
+            add(&mut self.stats, &batch.stats);
+            let budget = RowBudget::new::<PartPair<R>>(self.limit_bytes);
+            // Rows come in the order of the pairs; some have none.
+            let mut found = pairs.into_iter().zip(found);
+            for row in batch.rows {
+                let pair = row.pair();
+                let Some((_, Found { row: number, bodies, parts: [part_a, part_b] })) =
+                    found.find(|(other, _)| *other == pair)
+                else {
+                    return Err(Error::internal("collide::compound::Job::measure", "a row of no pair"));
+                };
+                if row.is_listed(self.crowd.margin) {
+                    self.keep(number, PartPair { part_a, part_b, row: row.named(bodies) });
+                }
+            }
+            budget.add(self.rows.len());
+            budget.check()?;
+            self.go_on(ask)
+        }))
+    }
+
+    /// Keeps a row of a pair of bodies, or the better of it and the last one where both are of the same pair.
+    fn keep(&mut self, number: usize, row: PartPair<R>) {
+        if self.kept == Rows::Bodies
+            && self.last.replace(number) == Some(number)
+            && let Some(last) = self.rows.last_mut()
+        {
+            if row.row.is_before(&last.row) {
+                *last = row;
+            }
+            return;
+        }
+        self.rows.push(row);
+    }
+}
+
+/// Adds the counts and times of a window.
+fn add(sum: &mut Stats, window: &Stats) {
+    sum.candidate_count += window.candidate_count;
+    sum.refined_count += window.refined_count;
+    sum.settled_count += window.settled_count;
+    sum.rerun_count += window.rerun_count;
+    let (times, more) = (&mut sum.times, &window.times);
+    times.upload_ms += more.upload_ms;
+    times.compile_ms += more.compile_ms;
+    times.kernels_ms += more.kernels_ms;
+    times.readback_ms += more.readback_ms;
+    times.settle_ms += more.settle_ms;
+    times.total_ms += more.total_ms;
+}
