@@ -24,6 +24,7 @@ pub use bodies::id::{BodyId, BodyRef};
 pub use bodies::rows::{BodyPair, Found};
 pub use bodies::set::Bodies;
 pub use compound::body::CompoundBody;
+pub use compound::columns::CompoundColumns;
 pub use compound::compounds::Compounds;
 pub use compound::part::{Compound, Part};
 pub use compound::rows::PartPair;

@@ -10,7 +10,7 @@ use hullfield_oracle::random::Random;
 use crate::answers::engines;
 
 /// Rounded and sharp hulls of all dimensions.
-fn hulls(random: &mut Random) -> Vec<Hull> {
+pub(crate) fn hulls(random: &mut Random) -> Vec<Hull> {
     let mut lump = |count: usize| {
         let points: Vec<[f32; 3]> = (0..count).map(|_| std::array::from_fn(|_| signed(random))).collect();
         Hull::from_points(&points).unwrap()
@@ -32,7 +32,7 @@ fn signed(random: &mut Random) -> f32 {
 }
 
 /// A compound of so many parts, each a third as large as the whole.
-fn compound(random: &mut Random, count: usize) -> Compound {
+pub(crate) fn compound(random: &mut Random, count: usize) -> Compound {
     Compound::new(
         (0..count)
             .map(|index| {
@@ -48,7 +48,7 @@ fn compound(random: &mut Random, count: usize) -> Compound {
     )
 }
 
-fn crowd(
+pub(crate) fn crowd(
     random: &mut Random,
     count: usize,
     compounds: u32,
@@ -71,15 +71,15 @@ fn crowd(
 }
 
 /// The parts of all bodies as bodies of their own.
-struct Expanded {
-    bodies: Vec<Body>,
-    positions: Vec<[f64; 3]>,
+pub(crate) struct Expanded {
+    pub(crate) bodies: Vec<Body>,
+    pub(crate) positions: Vec<[f64; 3]>,
     /// Body and part of each; statics follow.
-    names: Vec<[u32; 2]>,
+    pub(crate) names: Vec<[u32; 2]>,
 }
 
 impl Expanded {
-    fn new(compounds: &Compounds, bodies: &[CompoundBody]) -> Self {
+    pub(crate) fn new(compounds: &Compounds, bodies: &[CompoundBody]) -> Self {
         let mut all = Self { bodies: Vec::new(), positions: Vec::new(), names: Vec::new() };
         for (id, body) in (0..).zip(bodies) {
             let (parts, positions) = compounds.parts(body).unwrap();
@@ -92,7 +92,7 @@ impl Expanded {
         all
     }
 
-    fn columns(&self) -> BodyColumns<'_> {
+    pub(crate) fn columns(&self) -> BodyColumns<'_> {
         BodyColumns { positions: &self.positions, ..BodyColumns::new(&self.bodies) }
     }
 
@@ -117,9 +117,9 @@ impl Expanded {
 }
 
 /// What tests compare of a row: bodies, parts, status and gap.
-type Told = ([u32; 2], [u32; 2], Status, Option<f64>);
+pub(crate) type Told = ([u32; 2], [u32; 2], Status, Option<f64>);
 
-trait Tell {
+pub(crate) trait Tell {
     fn tell(&self) -> ([u32; 2], Status, Option<f64>);
 }
 
@@ -141,7 +141,7 @@ impl Tell for Contact {
     }
 }
 
-fn told<R: Tell>(found: &Batch<PartPair<R>>) -> Vec<Told> {
+pub(crate) fn told<R: Tell>(found: &Batch<PartPair<R>>) -> Vec<Told> {
     found
         .rows
         .iter()
@@ -153,7 +153,7 @@ fn told<R: Tell>(found: &Batch<PartPair<R>>) -> Vec<Told> {
 }
 
 /// The rows of the parts one by one, of those within a margin.
-fn one_by_one<R: Tell>(parts: &Expanded, found: &Batch<R>, margin: f64) -> Vec<Told> {
+pub(crate) fn one_by_one<R: Tell>(parts: &Expanded, found: &Batch<R>, margin: f64) -> Vec<Told> {
     found
         .rows
         .iter()
@@ -188,7 +188,7 @@ fn best(rows: &[Told]) -> Vec<Told> {
 }
 
 /// Same pairs and statuses, and gaps within a tolerance.
-fn assert_same(found: &[Told], expected: &[Told], tolerance: f64, what: &str) {
+pub(crate) fn assert_same(found: &[Told], expected: &[Told], tolerance: f64, what: &str) {
     assert_eq!(found.len(), expected.len(), "{what}");
     for (row, other) in found.iter().zip(expected) {
         assert_eq!((row.0, row.1, row.2), (other.0, other.1, other.2), "{what}");
@@ -204,7 +204,7 @@ fn assert_same_bodies(found: &[Told], expected: &[Told], tolerance: f64, what: &
     assert_same(&without_parts(found), &without_parts(expected), tolerance, what);
 }
 
-fn statics() -> Vec<Body> {
+pub(crate) fn statics() -> Vec<Body> {
     vec![
         Body::new(6).at([0.0, -1.5, 0.0]),
         Body::new(2).scaled(3.0),

@@ -9,6 +9,7 @@ mod breaks;
 mod broad_phase;
 #[path = "../../src/testing.rs"]
 mod common;
+mod compound_columns;
 mod compounds;
 mod determinism;
 mod determinism_extreme;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use glam::DVec3;
 
 use crate::collide::compound::body::CompoundBody;
+use crate::collide::compound::columns::CompoundColumns;
 use crate::collide::compound::crowd::{Ask, Crowd, SHARE};
 use crate::collide::compound::job::{Job, Rows};
 use crate::collide::compound::part::Compound;
@@ -17,6 +18,7 @@ use crate::collide::scene::body::Body;
 use crate::collide::scene::columns::BodyColumns;
 use crate::collide::scene::far::origin_of;
 use crate::collide::scene::pairs::Pairs;
+use crate::collide::scene::rules::OrderedRules;
 use crate::error::{Error, Location, Result};
 use crate::observe::span;
 use crate::parallel::{map, map_shares};
@@ -24,8 +26,8 @@ use crate::pending::Pending;
 
 /// Compounds over the hulls of an [`Arena`]: bodies of several hulls.
 ///
-/// A query takes [`CompoundBody`]s and finds pairs of parts of different bodies; parts of one body never meet. Rows name the bodies and
-/// the parts. The arena's statics count on after the bodies, as single hulls. A static compound is given to the arena as its
+/// A query takes [`CompoundBody`]s, or [`CompoundColumns`] with worlds and exclusions, and finds pairs of parts of different bodies; parts of one
+/// body never meet. Rows name the bodies and the parts. The arena's statics count on after the bodies, as single hulls. A static compound is given to the arena as its
 /// [parts](Self::parts).
 ///
 /// ```
@@ -111,14 +113,15 @@ impl Compounds {
     ///
     /// # Errors
     /// The call itself fails for bad input: [`Error::Missing`] for a compound or a body that does not exist, [`Error::Value`] for a number of a body,
-    /// [`Error::Invalid`] for a body paired with itself; as [`Arena::intersections`].
-    pub fn intersections(
+    /// [`Error::Invalid`] for a body paired with itself; for worlds and exclusions as [`BodyColumns`]; as [`Arena::intersections`].
+    pub fn intersections<'a>(
         &self,
-        bodies: &[CompoundBody],
+        bodies: impl Into<CompoundColumns<'a>>,
         pairs: Pairs<'_>,
     ) -> Result<Pending<Batch<PartPair<Intersection>>>> {
-        span!("hullfield.collide.compounds.intersections", bodies = bodies.len());
-        self.query(bodies, pairs, 0.0, Rows::Parts, |arena, columns, pairs| {
+        let columns = bodies.into();
+        span!("hullfield.collide.compounds.intersections", bodies = columns.bodies.len());
+        self.query(columns, pairs, 0.0, Rows::Parts, |arena, columns, pairs| {
             arena.intersections(columns, pairs)
         })
     }
@@ -130,15 +133,16 @@ impl Compounds {
     ///
     /// # Errors
     /// As [`intersections`](Self::intersections); [`Error::Value`] where the margin is negative or NaN.
-    pub fn distances(
+    pub fn distances<'a>(
         &self,
-        bodies: &[CompoundBody],
+        bodies: impl Into<CompoundColumns<'a>>,
         pairs: Pairs<'_>,
         options: &DistanceOptions,
     ) -> Result<Pending<Batch<PartPair<Distance>>>> {
-        span!("hullfield.collide.compounds.distances", bodies = bodies.len());
+        let columns = bodies.into();
+        span!("hullfield.collide.compounds.distances", bodies = columns.bodies.len());
         let options = *options;
-        self.query(bodies, pairs, options.margin, Rows::Parts, move |arena, columns, pairs| {
+        self.query(columns, pairs, options.margin, Rows::Parts, move |arena, columns, pairs| {
             arena.distances(columns, pairs, &options)
         })
     }
@@ -147,15 +151,16 @@ impl Compounds {
     ///
     /// # Errors
     /// As [`distances`](Self::distances).
-    pub fn contacts(
+    pub fn contacts<'a>(
         &self,
-        bodies: &[CompoundBody],
+        bodies: impl Into<CompoundColumns<'a>>,
         pairs: Pairs<'_>,
         options: &ContactOptions,
     ) -> Result<Pending<Batch<PartPair<Contact>>>> {
-        span!("hullfield.collide.compounds.contacts", bodies = bodies.len());
+        let columns = bodies.into();
+        span!("hullfield.collide.compounds.contacts", bodies = columns.bodies.len());
         let options = *options;
-        self.query(bodies, pairs, options.margin, Rows::Parts, move |arena, columns, pairs| {
+        self.query(columns, pairs, options.margin, Rows::Parts, move |arena, columns, pairs| {
             arena.contacts(columns, pairs, &options)
         })
     }
@@ -164,30 +169,35 @@ impl Compounds {
     ///
     /// # Errors
     /// As [`distances`](Self::distances).
-    pub fn manifolds(
+    pub fn manifolds<'a>(
         &self,
-        bodies: &[CompoundBody],
+        bodies: impl Into<CompoundColumns<'a>>,
         pairs: Pairs<'_>,
         options: &ManifoldOptions,
     ) -> Result<Pending<Batch<PartPair<Manifold>>>> {
-        span!("hullfield.collide.compounds.manifolds", bodies = bodies.len());
+        let columns = bodies.into();
+        span!("hullfield.collide.compounds.manifolds", bodies = columns.bodies.len());
         let options = *options;
-        self.query(bodies, pairs, options.margin, Rows::Parts, move |arena, columns, pairs| {
+        self.query(columns, pairs, options.margin, Rows::Parts, move |arena, columns, pairs| {
             arena.manifolds(columns, pairs, &options)
         })
     }
 
     /// Finds the pairs of bodies that touch or overlap: one row a pair of bodies, of two parts that overlap where any do, else touch.
     ///
+    /// # Method
+    /// Two parts near one another are tested first. Where they overlap, no others of the two bodies are looked for.
+    ///
     /// # Errors
     /// As [`intersections`](Self::intersections).
-    pub fn body_intersections(
+    pub fn body_intersections<'a>(
         &self,
-        bodies: &[CompoundBody],
+        bodies: impl Into<CompoundColumns<'a>>,
         pairs: Pairs<'_>,
     ) -> Result<Pending<Batch<PartPair<Intersection>>>> {
-        span!("hullfield.collide.compounds.body_intersections", bodies = bodies.len());
-        self.query(bodies, pairs, 0.0, Rows::Bodies, |arena, columns, pairs| {
+        let columns = bodies.into();
+        span!("hullfield.collide.compounds.body_intersections", bodies = columns.bodies.len());
+        self.query(columns, pairs, 0.0, Rows::Bodies, |arena, columns, pairs| {
             arena.intersections(columns, pairs)
         })
     }
@@ -201,15 +211,16 @@ impl Compounds {
     ///
     /// # Errors
     /// As [`distances`](Self::distances).
-    pub fn body_distances(
+    pub fn body_distances<'a>(
         &self,
-        bodies: &[CompoundBody],
+        bodies: impl Into<CompoundColumns<'a>>,
         pairs: Pairs<'_>,
         options: &DistanceOptions,
     ) -> Result<Pending<Batch<PartPair<Distance>>>> {
-        span!("hullfield.collide.compounds.body_distances", bodies = bodies.len());
+        let columns = bodies.into();
+        span!("hullfield.collide.compounds.body_distances", bodies = columns.bodies.len());
         let options = *options;
-        self.query(bodies, pairs, options.margin, Rows::Bodies, move |arena, columns, pairs| {
+        self.query(columns, pairs, options.margin, Rows::Bodies, move |arena, columns, pairs| {
             arena.distances(columns, pairs, &options)
         })
     }
@@ -221,29 +232,40 @@ impl Compounds {
     ///
     /// # Errors
     /// As [`distances`](Self::distances).
-    pub fn body_contacts(
+    pub fn body_contacts<'a>(
         &self,
-        bodies: &[CompoundBody],
+        bodies: impl Into<CompoundColumns<'a>>,
         pairs: Pairs<'_>,
         options: &ContactOptions,
     ) -> Result<Pending<Batch<PartPair<Contact>>>> {
-        span!("hullfield.collide.compounds.body_contacts", bodies = bodies.len());
+        let columns = bodies.into();
+        span!("hullfield.collide.compounds.body_contacts", bodies = columns.bodies.len());
         let options = *options;
-        self.query(bodies, pairs, options.margin, Rows::Bodies, move |arena, columns, pairs| {
+        self.query(columns, pairs, options.margin, Rows::Bodies, move |arena, columns, pairs| {
             arena.contacts(columns, pairs, &options)
         })
     }
 
     fn query<R: NamedRow>(
         &self,
-        bodies: &[CompoundBody],
+        columns: CompoundColumns<'_>,
         pairs: Pairs<'_>,
         margin: f32,
         kept: Rows,
         ask: impl Ask<R>,
     ) -> Result<Pending<Batch<PartPair<R>>>> {
         check_margin(margin)?;
-        let margin = f64::from(margin);
+        let crowd = self.crowd(columns, f64::from(margin))?;
+        let body_pairs = crowd.body_pairs(pairs)?;
+        let limit_bytes = self.arena.engine().answer_limit();
+        let (sure, rows, stats) = (Vec::new(), Vec::new(), Stats::default());
+        let job = Job { crowd, body_pairs, next: 0, kept, last: None, sure, rows, stats, limit_bytes };
+        job.go_on(ask)
+    }
+
+    /// The checked bodies of a query.
+    pub(crate) fn crowd(&self, columns: CompoundColumns<'_>, margin: f64) -> Result<Crowd> {
+        let CompoundColumns { bodies, worlds, exclusions } = columns;
         for (row, body) in bodies.iter().enumerate() {
             body.check(row, self.shapes.len())?;
             let shape = &self.shapes[body.compound as usize];
@@ -252,7 +274,8 @@ impl Compounds {
                 return Err(Error::value(Location::Body(row), "scale", format!("{:?}", body.scale), allowed));
             }
         }
-        let all = bodies.len() as u64 + self.arena.statics().len() as u64;
+        let static_count = self.arena.statics().len();
+        let all = bodies.len() as u64 + static_count as u64;
         let limit = u64::from(u32::MAX);
         if all > limit {
             return Err(Error::TooMany { what: "bodies", count: all, limit });
@@ -260,13 +283,15 @@ impl Compounds {
         let positions: Vec<[f64; 3]> = bodies.iter().map(|body| body.position).collect();
         let hull_of = |body: &CompoundBody| Body::new(self.shapes[body.compound as usize].parts[0].hull);
         let hulls: Vec<Body> = bodies.iter().map(hull_of).collect();
-        let columns = BodyColumns { positions: &positions, ..BodyColumns::new(&hulls) };
+        let columns = BodyColumns { positions: &positions, worlds, exclusions, ..BodyColumns::new(&hulls) };
+        columns.check()?;
+        let OrderedRules { rules, order } = OrderedRules::new(&columns, static_count)?;
         let (arena, origin) = if bodies.is_empty() {
             (self.arena.clone(), DVec3::ZERO)
         } else {
             (self.arena.about_bodies(&columns)?, origin_of(&columns, &self.arena.scene.supports))
         };
-        let crowd = Crowd {
+        Ok(Crowd {
             listing: arena.listing(),
             arena,
             origin,
@@ -274,11 +299,8 @@ impl Compounds {
             placements: map_shares(bodies, SHARE, CompoundBody::placement),
             bodies: bodies.to_vec(),
             margin,
-        };
-        let body_pairs = crowd.body_pairs(pairs)?;
-        let limit_bytes = self.arena.engine().answer_limit();
-        let (rows, stats) = (Vec::new(), Stats::default());
-        let job = Job { crowd, body_pairs, next: 0, kept, last: None, rows, stats, limit_bytes };
-        job.go_on(ask)
+            rules: Arc::new(rules),
+            order,
+        })
     }
 }

@@ -18,10 +18,15 @@ use crate::collide::scene::bounds::half;
 use crate::collide::scene::budget::RowBudget;
 use crate::collide::scene::columns::BodyColumns;
 use crate::collide::scene::pairs::{Pairs, check};
+use crate::collide::scene::rules::PairRules;
 use crate::error::{Location, Result};
 use crate::parallel::{map_chunks, map_shares};
 use crate::pending::Pending;
 
+/// Pairs of parts that a GPU measures together.
+const WINDOW: usize = 1 << 20;
+/// The same on the CPU, so that the parts stay in its cache.
+const CPU_WINDOW: usize = 1 << 14;
 /// Pairs of bodies that one task searches.
 const TASK: usize = 64;
 /// Bodies that a thread takes at least.
@@ -59,6 +64,10 @@ pub(crate) struct Crowd {
     pub(crate) bodies: Vec<CompoundBody>,
     pub(crate) placements: Vec<Placement>,
     pub(crate) margin: f64,
+    /// Which bodies may meet, by their places in the order of their worlds.
+    pub(crate) rules: Arc<PairRules>,
+    /// The row of the body at each place; empty where they are in order.
+    pub(crate) order: Vec<u32>,
 }
 
 impl Crowd {
@@ -67,6 +76,16 @@ impl Crowd {
         let body = self.bodies.get(id as usize)?;
         let (shape, placement) = (&self.shapes[body.compound as usize], &self.placements[id as usize]);
         Some(Placed { shape, placement, position: placement.position - self.origin })
+    }
+
+    /// How many pairs of parts are measured together.
+    pub(crate) fn window(&self) -> usize {
+        if self.arena.gpu.is_some() { WINDOW } else { CPU_WINDOW }
+    }
+
+    /// The row of the body or the static at a place.
+    fn row_at(&self, place: u32) -> u32 {
+        self.order.get(place as usize).copied().unwrap_or(place)
     }
 
     /// The box of a static, relative to the origin.
@@ -95,7 +114,8 @@ impl Crowd {
         let fixed = self.arena.statics.as_ref().map_or(&none, |statics| &statics.boxes);
         let grow = half(self.margin);
         let mut search = BroadPhase::default();
-        let rows: Vec<u32> = (0..count).collect();
+        let rows: Vec<u32> = (0..count).map(|place| self.row_at(place)).collect();
+        search.rules = Arc::clone(&self.rules);
         search.boxes = map_shares(&rows, SHARE, |&row| {
             let around = self.placed(row).map(|placed| placed.bounds()).unwrap_or_default();
             let body = &self.bodies[row as usize];
@@ -106,12 +126,12 @@ impl Crowd {
         while let Some(pairs) = search.next(fixed, grow) {
             budget.add(pairs.len());
             budget.check()?;
-            found.extend_from_slice(pairs);
+            found.extend(pairs.iter().map(|pair| pair.map(|place| self.row_at(place))));
         }
         Ok(found)
     }
 
-    /// All pairs of bodies, and of bodies and statics, that groups and masks accept.
+    /// All pairs of bodies, and of bodies and statics, that groups and masks, worlds and exclusions accept.
     fn all_pairs(&self, all: u32, budget: &RowBudget) -> Result<Vec<[u32; 2]>> {
         let statics = self.arena.statics();
         let groups = |id: u32| match self.bodies.get(id as usize) {
@@ -122,10 +142,14 @@ impl Crowd {
             }
         };
         let mut found = Vec::new();
-        for a in 0..self.bodies.len() as u32 {
+        let count = self.bodies.len() as u32;
+        for place in 0..count {
+            let a = self.row_at(place);
             let [group, mask] = groups(a);
             let before = found.len();
-            found.extend((a + 1..all).map(|b| [a, b]).filter(|&[_, b]| {
+            let others = (place + 1..self.rules.end_of(place, count)).chain(count..all);
+            let allowed = others.filter(|&other| self.rules.allows(place, other));
+            found.extend(allowed.map(|other| [a, self.row_at(other)]).filter(|&[_, b]| {
                 let [other, meets] = groups(b);
                 group & meets != 0 && other & mask != 0
             }));
@@ -152,16 +176,16 @@ impl Crowd {
         }
     }
 
-    /// The pairs of parts of pairs of bodies from number `first` on, in order. `within` has a limit for each pair of bodies, or is empty.
-    pub(crate) fn find_all(&self, first: usize, body_pairs: &[[u32; 2]], within: &[f64]) -> Vec<Found> {
-        let rows: Vec<(usize, [u32; 2])> = body_pairs.iter().copied().enumerate().collect();
+    /// The pairs of parts of numbered pairs of bodies, in order. `within` has a limit for each pair of bodies, or is empty.
+    pub(crate) fn find_all(&self, body_pairs: &[(usize, [u32; 2])], within: &[f64]) -> Vec<Found> {
+        let rows: Vec<(usize, (usize, [u32; 2]))> = body_pairs.iter().copied().enumerate().collect();
         let tasks = map_chunks(&rows, TASK, |rows| {
             let (mut pairs, mut found) = (Vec::new(), Vec::new());
-            for &(row, bodies) in rows {
-                let within = within.get(row).map_or(self.margin, |within| within.min(self.margin));
+            for &(at, (row, bodies)) in rows {
+                let within = within.get(at).map_or(self.margin, |within| within.min(self.margin));
                 pairs.clear();
                 self.find_parts(bodies, within, &mut pairs);
-                found.extend(pairs.iter().map(|&parts| Found { row: first + row, bodies, parts }));
+                found.extend(pairs.iter().map(|&parts| Found { row, bodies, parts }));
             }
             found
         });
@@ -169,13 +193,13 @@ impl Crowd {
     }
 
     /// Two parts near one another for each pair of bodies.
-    pub(crate) fn near(&self, body_pairs: &[[u32; 2]]) -> Vec<Found> {
-        map_shares(body_pairs, TASK, |&bodies| {
+    pub(crate) fn near(&self, body_pairs: &[(usize, [u32; 2])]) -> Vec<Found> {
+        map_shares(body_pairs, TASK, |&(row, bodies)| {
             let parts = match (self.placed(bodies[0]), self.placed(bodies[1])) {
                 (Some(a), Some(b)) => near_parts(&a, &b),
                 _ => [0, 0],
             };
-            Found { row: 0, bodies, parts }
+            Found { row, bodies, parts }
         })
     }
 

@@ -3,14 +3,11 @@
 use crate::collide::compound::crowd::{Ask, Crowd, Found};
 use crate::collide::compound::rows::{NamedRow, PartPair};
 use crate::collide::narrow_phase::rows::{Batch, Stats};
+use crate::collide::narrow_phase::status::Status;
 use crate::collide::scene::budget::RowBudget;
 use crate::error::{Error, Result};
 use crate::pending::Pending;
 
-/// Pairs of parts that a GPU measures together.
-const WINDOW: usize = 1 << 20;
-/// The same on the CPU, so that the parts stay in its cache.
-const CPU_WINDOW: usize = 1 << 14;
 /// Pairs of bodies that are searched before their pairs of parts are counted.
 const ROUND: usize = 1 << 10;
 
@@ -33,35 +30,45 @@ pub(crate) struct Job<R> {
     pub(crate) kept: Rows,
     /// Number of the pair of bodies of the last row.
     pub(crate) last: Option<usize>,
+    /// Rows of the window that were found without a search.
+    pub(crate) sure: Vec<(usize, PartPair<R>)>,
     pub(crate) rows: Vec<PartPair<R>>,
     pub(crate) stats: Stats,
     pub(crate) limit_bytes: u64,
 }
 
 impl<R: NamedRow> Job<R> {
-    fn window(&self) -> usize {
-        if self.crowd.arena.gpu.is_some() { WINDOW } else { CPU_WINDOW }
-    }
-
     /// Searches and measures the next window; gives the answer after the last.
     pub(crate) fn go_on(mut self, ask: impl Ask<R>) -> Result<Pending<Batch<PartPair<R>>>> {
-        if self.kept == Rows::Bodies && self.crowd.margin > 0.0 && self.next < self.body_pairs.len() {
-            return self.go_on_within(ask);
+        if self.kept == Rows::Bodies && self.next < self.body_pairs.len() {
+            if self.crowd.margin > 0.0 {
+                return self.go_on_within(ask);
+            }
+            if R::IS_VERDICT {
+                return self.go_on_guessing(ask);
+            }
         }
         let mut found = Vec::new();
-        let window = self.window();
+        let window = self.crowd.window();
         while self.next < self.body_pairs.len() && found.len() < window {
-            let end = self.body_pairs.len().min(self.next + ROUND);
-            found.extend(self.crowd.find_all(self.next, &self.body_pairs[self.next..end], &[]));
-            self.next = end;
+            let pairs = self.take(ROUND);
+            found.extend(self.crowd.find_all(&pairs, &[]));
         }
         self.measure(found, ask)
     }
 
+    /// The next pairs of bodies, at most so many, with their numbers.
+    fn take(&mut self, count: usize) -> Vec<(usize, [u32; 2])> {
+        let end = self.body_pairs.len().min(self.next + count);
+        let taken = (self.next..end).map(|row| (row, self.body_pairs[row])).collect();
+        self.next = end;
+        taken
+    }
+
     /// The same for the nearest parts of a pair of bodies: first measures two parts of each, which limit the search for others.
     fn go_on_within(mut self, ask: impl Ask<R>) -> Result<Pending<Batch<PartPair<R>>>> {
-        let end = self.body_pairs.len().min(self.next + self.window() / 16);
-        let near = self.crowd.near(&self.body_pairs[self.next..end]);
+        let pairs = self.take(self.crowd.window() / 16);
+        let near = self.crowd.near(&pairs);
         let pending = self.crowd.place(&near).ask(&self.crowd.arena, &ask)?;
         Ok(pending.chain(move |batch| {
             // A distance is within τ of the truth.
@@ -71,8 +78,28 @@ impl<R: NamedRow> Job<R> {
             };
             let within: Vec<f64> = batch.rows.iter().map(limit).collect();
             add(&mut self.stats, &batch.stats);
-            let found = self.crowd.find_all(self.next, &self.body_pairs[self.next..end], &within);
-            self.next = end;
+            let found = self.crowd.find_all(&pairs, &within);
+            self.measure(found, ask)
+        }))
+    }
+
+    /// The same where bodies only meet or do not: first tests two parts of each, and searches where these do not overlap.
+    fn go_on_guessing(mut self, ask: impl Ask<R>) -> Result<Pending<Batch<PartPair<R>>>> {
+        let pairs = self.take(self.crowd.window() / 16);
+        let near = self.crowd.near(&pairs);
+        let pending = self.crowd.place(&near).ask(&self.crowd.arena, &ask)?;
+        Ok(pending.chain(move |batch| {
+            add(&mut self.stats, &batch.stats);
+            let mut open = Vec::new();
+            for ((pair, row), found) in pairs.into_iter().zip(batch.rows).zip(near) {
+                if row.status() == Status::Penetrating {
+                    let [part_a, part_b] = found.parts;
+                    self.sure.push((pair.0, PartPair { part_a, part_b, row: row.named(pair.1) }));
+                } else {
+                    open.push(pair);
+                }
+            }
+            let found = self.crowd.find_all(&open, &[]);
             self.measure(found, ask)
         }))
     }
@@ -80,6 +107,7 @@ impl<R: NamedRow> Job<R> {
     /// Measures pairs of parts, then goes on.
     fn measure(mut self, found: Vec<Found>, ask: impl Ask<R>) -> Result<Pending<Batch<PartPair<R>>>> {
         if found.is_empty() {
+            self.keep_all(Vec::new());
             if self.next < self.body_pairs.len() {
                 return self.go_on(ask);
             }
@@ -95,6 +123,7 @@ impl<R: NamedRow> Job<R> {
             let budget = RowBudget::new::<PartPair<R>>(self.limit_bytes);
             // Rows come in the order of the pairs; some have none.
             let mut found = pairs.into_iter().zip(found);
+            let mut rows = Vec::with_capacity(batch.rows.len());
             for row in batch.rows {
                 let pair = row.pair();
                 let Some((_, Found { row: number, bodies, parts: [part_a, part_b] })) =
@@ -103,13 +132,26 @@ impl<R: NamedRow> Job<R> {
                     return Err(Error::internal("collide::compound::Job::measure", "a row of no pair"));
                 };
                 if row.is_listed(self.crowd.margin) {
-                    self.keep(number, PartPair { part_a, part_b, row: row.named(bodies) });
+                    rows.push((number, PartPair { part_a, part_b, row: row.named(bodies) }));
                 }
             }
+            self.keep_all(rows);
             budget.add(self.rows.len());
             budget.check()?;
             self.go_on(ask)
         }))
+    }
+
+    /// Keeps the rows of a window, and those that were sure before, in the order of the pairs of bodies.
+    fn keep_all(&mut self, rows: Vec<(usize, PartPair<R>)>) {
+        let mut sure = std::mem::take(&mut self.sure).into_iter().peekable();
+        for (number, row) in rows {
+            while let Some((before, row)) = sure.next_if(|&(before, _)| before < number) {
+                self.keep(before, row);
+            }
+            self.keep(number, row);
+        }
+        sure.for_each(|(number, row)| self.keep(number, row));
     }
 
     /// Keeps a row of a pair of bodies, or the better of it and the last one where both are of the same pair.
@@ -128,7 +170,7 @@ impl<R: NamedRow> Job<R> {
 }
 
 /// Adds the counts and times of a window.
-fn add(sum: &mut Stats, window: &Stats) {
+pub(crate) fn add(sum: &mut Stats, window: &Stats) {
     sum.candidate_count += window.candidate_count;
     sum.refined_count += window.refined_count;
     sum.settled_count += window.settled_count;

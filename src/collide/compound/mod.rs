@@ -2,8 +2,10 @@
 
 pub(crate) mod body;
 pub(crate) mod boxes;
+pub(crate) mod columns;
 pub(crate) mod compounds;
 pub(crate) mod crowd;
+pub(crate) mod hits;
 pub(crate) mod job;
 pub(crate) mod part;
 pub(crate) mod rows;

@@ -19,6 +19,9 @@ pub struct PartPair<R> {
 
 /// A row that can name other bodies than it was measured with.
 pub(crate) trait NamedRow: Row + 'static {
+    /// Whether the row has no numbers: two parts that overlap are as good as any other two.
+    const IS_VERDICT: bool = false;
+
     /// The same row of other bodies.
     fn named(self, pair: [u32; 2]) -> Self;
 
@@ -40,8 +43,10 @@ pub(crate) trait NamedRow: Row + 'static {
 }
 
 macro_rules! named {
-    ($($row:ty),*) => {$(
+    ($($row:ty: $is_verdict:expr),*) => {$(
         impl NamedRow for $row {
+            const IS_VERDICT: bool = $is_verdict;
+
             fn named(self, [a, b]: [u32; 2]) -> Self {
                 Self { a, b, ..self }
             }
@@ -49,4 +54,4 @@ macro_rules! named {
     )*};
 }
 
-named!(Intersection, Distance, Contact, Manifold);
+named!(Intersection: true, Distance: false, Contact: false, Manifold: false);
