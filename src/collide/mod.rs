@@ -27,7 +27,7 @@ pub use compound::body::CompoundBody;
 pub use compound::columns::CompoundColumns;
 pub use compound::compounds::Compounds;
 pub use compound::part::{Compound, Part};
-pub use compound::rows::PartPair;
+pub use compound::rows::{PartPair, PartRow};
 pub use hull::{Dimension, Hull, Plane};
 pub use joint_path::deviation::{JointStep, joint_deviation};
 pub use joint_path::rows::{PathCheck, PathOutcome, PostureCheck};

@@ -10,6 +10,7 @@ mod broad_phase;
 #[path = "../../src/testing.rs"]
 mod common;
 mod compound_columns;
+mod compound_rays;
 mod compounds;
 mod determinism;
 mod determinism_extreme;

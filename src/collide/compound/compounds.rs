@@ -263,23 +263,43 @@ impl Compounds {
         job.go_on(ask)
     }
 
-    /// The checked bodies of a query.
-    pub(crate) fn crowd(&self, columns: CompoundColumns<'_>, margin: f64) -> Result<Crowd> {
-        let CompoundColumns { bodies, worlds, exclusions } = columns;
+    /// The shape of a checked body.
+    pub(crate) fn shape(&self, body: &CompoundBody) -> &Shape {
+        &self.shapes[body.compound as usize]
+    }
+
+    /// Checks the numbers of the bodies, and that there are not too many.
+    pub(crate) fn check(&self, columns: CompoundColumns<'_>) -> Result<()> {
+        let bodies = columns.bodies;
         for (row, body) in bodies.iter().enumerate() {
             body.check(row, self.shapes.len())?;
-            let shape = &self.shapes[body.compound as usize];
-            if !shape.fits(f64::from(body.scale), f64::from(body.padding)) {
+            if !self.shape(body).fits(f64::from(body.scale), f64::from(body.padding)) {
                 let allowed = "it must leave each part a radius from 1e-18 to 1e18, and the mean of its vertices within 1e18 of its origin";
                 return Err(Error::value(Location::Body(row), "scale", format!("{:?}", body.scale), allowed));
             }
         }
-        let static_count = self.arena.statics().len();
-        let all = bodies.len() as u64 + static_count as u64;
+        let count = bodies.len() as u64 + self.arena.statics().len() as u64;
         let limit = u64::from(u32::MAX);
-        if all > limit {
-            return Err(Error::TooMany { what: "bodies", count: all, limit });
+        if count > limit {
+            return Err(Error::TooMany { what: "bodies", count, limit });
         }
+        let (given, count) = (columns.worlds.len(), bodies.len());
+        if given != 0 && given != count {
+            return Err(Error::Count {
+                at: Location::Argument,
+                what: "worlds",
+                given: given as u64,
+                allowed: format!("there must be none or one for each of the {count} bodies"),
+            });
+        }
+        Ok(())
+    }
+
+    /// The checked bodies of a query.
+    pub(crate) fn crowd(&self, columns: CompoundColumns<'_>, margin: f64) -> Result<Crowd> {
+        self.check(columns)?;
+        let CompoundColumns { bodies, worlds, exclusions } = columns;
+        let static_count = self.arena.statics().len();
         let positions: Vec<[f64; 3]> = bodies.iter().map(|body| body.position).collect();
         let hull_of = |body: &CompoundBody| Body::new(self.shapes[body.compound as usize].parts[0].hull);
         let hulls: Vec<Body> = bodies.iter().map(hull_of).collect();

@@ -8,6 +8,8 @@ pub(crate) mod crowd;
 pub(crate) mod hits;
 pub(crate) mod job;
 pub(crate) mod part;
+pub(crate) mod rays;
 pub(crate) mod rows;
 pub(crate) mod search;
 pub(crate) mod shape;
+pub(crate) mod whole;

@@ -3,6 +3,7 @@
 use crate::collide::narrow_phase::measure::Row;
 use crate::collide::narrow_phase::rows::{Contact, Distance, Intersection, Manifold};
 use crate::collide::narrow_phase::status::Status;
+use crate::collide::ray::rows::{Containment, NearestPoint, RayHit, Raycast};
 
 /// A pair of parts of two bodies.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -16,6 +17,40 @@ pub struct PartPair<R> {
     /// The row of the two parts. There `a` and `b` are the rows of the bodies, followed by the statics.
     pub row: R,
 }
+
+/// A row of a query that names one body, and the part of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct PartRow<R> {
+    /// The part of the body that the row names; 0 for a static, and where it names none.
+    pub part: u32,
+    /// The row of the part. There `body` is the row of the body; statics count on after the bodies.
+    pub row: R,
+}
+
+/// A row that names at most one body.
+pub(crate) trait NamesBody: Send + 'static {
+    /// The body.
+    fn body_mut(&mut self) -> Option<&mut u32>;
+}
+
+macro_rules! names_body {
+    ($($hit:ty),*; $($first:ty),*) => {
+        $(impl NamesBody for $hit {
+            fn body_mut(&mut self) -> Option<&mut u32> {
+                Some(&mut self.body)
+            }
+        })*
+        $(impl NamesBody for $first {
+            fn body_mut(&mut self) -> Option<&mut u32> {
+                self.hit.as_mut().map(|hit| &mut hit.body)
+            }
+        })*
+    };
+}
+
+names_body!(RayHit, Containment; Raycast, NearestPoint);
 
 /// A row that can name other bodies than it was measured with.
 pub(crate) trait NamedRow: Row + 'static {

@@ -1,0 +1,139 @@
+//! Rays and points against compounds.
+
+use crate::collide::compound::columns::CompoundColumns;
+use crate::collide::compound::compounds::Compounds;
+use crate::collide::compound::rows::PartRow;
+use crate::collide::compound::whole::Whole;
+use crate::collide::narrow_phase::rows::Batch;
+use crate::collide::query::options::{PointOptions, RayOptions};
+use crate::collide::ray::rows::{Containment, NearestPoint, Occlusion, RayHit, Raycast};
+use crate::collide::scene::ray_columns::{PointColumns, RayColumns};
+use crate::error::Result;
+use crate::observe::span;
+use crate::pending::Pending;
+
+impl Compounds {
+    /// Finds the first part that each ray hits: one row a ray, in their order: [`Arena::raycasts`](crate::collide::Arena::raycasts).
+    ///
+    /// Hits and numbers are those of the parts as bodies of their own, where [`parts`](Self::parts) places them, bit for bit. Among parts
+    /// hit at the same distance that of the least body is named, and of its parts the least. Exclusions do not matter.
+    ///
+    /// # Cost
+    /// All parts of all bodies are placed and put into one tree in each call, some 200 nanoseconds each, so many rays in one call cost less than
+    /// in several. Then a ray costs what it costs among as many bodies.
+    ///
+    /// # Errors
+    /// For a body as [`intersections`](Self::intersections); for a ray as [`Arena::raycasts`](crate::collide::Arena::raycasts);
+    /// [`Error::TooMany`](crate::Error::TooMany) and [`Error::MemoryLimit`](crate::Error::MemoryLimit) for the parts.
+    ///
+    /// ```
+    /// use hullfield::Engine;
+    /// use hullfield::collide::{
+    ///     Arena, Compound, CompoundBody, Compounds, Hull, Options, Part, Ray, RayOptions,
+    /// };
+    ///
+    /// let arena = Arena::new(&Engine::cpu(), &[Hull::ball(0.5)?], Options::default())?;
+    /// let dumbbell = Compound::new([Part::new(0).at([0.0, -1.0, 0.0]), Part::new(0).at([0.0, 1.0, 0.0])]);
+    /// let compounds = Compounds::new(&arena, &[dumbbell])?;
+    /// let bodies = [CompoundBody::new(0).at([5.0, 0.0, 0.0]), CompoundBody::new(0).at([3.0, 0.0, 0.0])];
+    /// let rays = [Ray::new([0.0, 1.0, 0.0], [1.0, 0.0, 0.0]), Ray::new([0.0; 3], [1.0, 0.0, 0.0])];
+    /// let found = compounds.raycasts(&bodies, &rays, &RayOptions::default())?.wait()?;
+    /// let hit = found.rows[0].row.hit.ok_or("nothing is hit")?;
+    /// assert_eq!((hit.body, found.rows[0].part, hit.distance), (1, 1, 2.5));
+    /// assert_eq!(found.rows[1].row.hit, None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn raycasts<'a, 'b>(
+        &self,
+        bodies: impl Into<CompoundColumns<'a>>,
+        rays: impl Into<RayColumns<'b>>,
+        options: &RayOptions,
+    ) -> Result<Pending<Batch<PartRow<Raycast>>>> {
+        let (columns, rays) = (bodies.into(), rays.into());
+        span!("hullfield.collide.compounds.raycasts", bodies = columns.bodies.len(), rays = rays.rays.len());
+        Whole::new(self, columns)?.ask(self.arena(), |arena, parts| arena.raycasts(parts, rays, options))
+    }
+
+    /// Finds all parts that each ray hits, sorted by ray, distance, body and part.
+    ///
+    /// # Errors
+    /// As [`raycasts`](Self::raycasts).
+    pub fn raycasts_all<'a, 'b>(
+        &self,
+        bodies: impl Into<CompoundColumns<'a>>,
+        rays: impl Into<RayColumns<'b>>,
+        options: &RayOptions,
+    ) -> Result<Pending<Batch<PartRow<RayHit>>>> {
+        let (columns, rays) = (bodies.into(), rays.into());
+        span!(
+            "hullfield.collide.compounds.raycasts_all",
+            bodies = columns.bodies.len(),
+            rays = rays.rays.len()
+        );
+        Whole::new(self, columns)?.ask(self.arena(), |arena, parts| arena.raycasts_all(parts, rays, options))
+    }
+
+    /// Finds whether each ray hits anything: one row a ray, in their order: [`Arena::occlusions`](crate::collide::Arena::occlusions).
+    ///
+    /// # Errors
+    /// As [`raycasts`](Self::raycasts).
+    pub fn occlusions<'a, 'b>(
+        &self,
+        bodies: impl Into<CompoundColumns<'a>>,
+        rays: impl Into<RayColumns<'b>>,
+        options: &RayOptions,
+    ) -> Result<Pending<Batch<Occlusion>>> {
+        let (columns, rays) = (bodies.into(), rays.into());
+        span!(
+            "hullfield.collide.compounds.occlusions",
+            bodies = columns.bodies.len(),
+            rays = rays.rays.len()
+        );
+        let whole = Whole::new(self, columns)?;
+        whole.ask_as_is(self.arena(), |arena, parts| arena.occlusions(parts, rays, options))
+    }
+
+    /// Finds the part that is nearest to each point: one row a point, in their order:
+    /// [`Arena::nearest_points`](crate::collide::Arena::nearest_points).
+    ///
+    /// Distances are those of parts. In several parts of a body that overlap, the depth is the greatest of theirs, which may be less
+    /// than the way out of the body.
+    ///
+    /// # Errors
+    /// For a body as [`raycasts`](Self::raycasts), for a point as [`Arena::nearest_points`](crate::collide::Arena::nearest_points).
+    pub fn nearest_points<'a, 'b>(
+        &self,
+        bodies: impl Into<CompoundColumns<'a>>,
+        points: impl Into<PointColumns<'b>>,
+        options: &PointOptions,
+    ) -> Result<Pending<Batch<PartRow<NearestPoint>>>> {
+        let (columns, points) = (bodies.into(), points.into());
+        span!(
+            "hullfield.collide.compounds.nearest_points",
+            bodies = columns.bodies.len(),
+            points = points.len()
+        );
+        let whole = Whole::new(self, columns)?;
+        whole.ask(self.arena(), |arena, parts| arena.nearest_points(parts, points, options))
+    }
+
+    /// Finds all parts that contain each point, sorted by point, body and part: [`Arena::containments`](crate::collide::Arena::containments).
+    ///
+    /// A body has a row for each of its parts that contains the point.
+    ///
+    /// # Errors
+    /// As [`nearest_points`](Self::nearest_points).
+    pub fn containments<'a, 'b>(
+        &self,
+        bodies: impl Into<CompoundColumns<'a>>,
+        points: impl Into<PointColumns<'b>>,
+    ) -> Result<Pending<Batch<PartRow<Containment>>>> {
+        let (columns, points) = (bodies.into(), points.into());
+        span!(
+            "hullfield.collide.compounds.containments",
+            bodies = columns.bodies.len(),
+            points = points.len()
+        );
+        Whole::new(self, columns)?.ask(self.arena(), |arena, parts| arena.containments(parts, points))
+    }
+}
