@@ -11,6 +11,7 @@ mod broad_phase;
 mod common;
 mod compound_columns;
 mod compound_rays;
+mod compound_statics;
 mod compounds;
 mod determinism;
 mod determinism_extreme;

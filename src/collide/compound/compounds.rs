@@ -11,11 +11,14 @@ use crate::collide::compound::job::{Job, Rows};
 use crate::collide::compound::part::Compound;
 use crate::collide::compound::rows::{NamedRow, PartPair};
 use crate::collide::compound::shape::Shape;
+use crate::collide::compound::statics::StaticCompounds;
 use crate::collide::narrow_phase::rows::{Batch, Contact, Distance, Intersection, Manifold, Stats};
 use crate::collide::query::arena::{Arena, check_margin};
 use crate::collide::query::options::{ContactOptions, DistanceOptions, ManifoldOptions, Options};
 use crate::collide::scene::body::Body;
 use crate::collide::scene::columns::BodyColumns;
+#[cfg(doc)]
+use crate::collide::scene::exclusions::Exclusions;
 use crate::collide::scene::far::origin_of;
 use crate::collide::scene::pairs::Pairs;
 use crate::collide::scene::rules::OrderedRules;
@@ -27,8 +30,8 @@ use crate::pending::Pending;
 /// Compounds over the hulls of an [`Arena`]: bodies of several hulls.
 ///
 /// A query takes [`CompoundBody`]s, or [`CompoundColumns`] with worlds and exclusions, and finds pairs of parts of different bodies; parts of one
-/// body never meet. Rows name the bodies and the parts. The arena's statics count on after the bodies, as single hulls. A static compound is given to the arena as its
-/// [parts](Self::parts).
+/// body never meet. Rows name the bodies and the parts. The arena's statics count on after the bodies, as single hulls, and then compounds
+/// that do not move ([`with_statics`](Self::with_statics)).
 ///
 /// ```
 /// use hullfield::Engine;
@@ -60,6 +63,7 @@ pub struct Compounds {
     /// Without a warm start.
     arena: Arena,
     shapes: Arc<[Shape]>,
+    statics: Option<Arc<StaticCompounds>>,
 }
 
 impl Compounds {
@@ -77,7 +81,56 @@ impl Compounds {
         let rows: Vec<(usize, &Compound)> = compounds.iter().enumerate().collect();
         let shapes: Result<Vec<Shape>> =
             map(&rows, |&(row, compound)| Shape::new(row, compound, scene)).into_iter().collect();
-        Ok(Self { arena: arena.with_options(options)?, shapes: shapes?.into() })
+        Ok(Self { arena: arena.with_options(options)?, shapes: shapes?.into(), statics: None })
+    }
+
+    /// The same compounds with bodies that do not move, in place of earlier ones.
+    ///
+    /// Every query meets them, in each world, but not one another. Their ids follow those of the arena's statics, which follow the bodies.
+    /// [`Exclusions::with_statics`] counts so too: the arena's statics, then these.
+    ///
+    /// # Cost
+    /// They are placed once, with one tree over their boxes and one over their parts. Both are made again where the bodies of a query are
+    /// far from those of the last ones, as [`BodyColumns::positions`] says. On a GPU engine their parts are uploaded.
+    ///
+    /// # Errors
+    /// As [`intersections`](Self::intersections) for bodies.
+    ///
+    /// ```
+    /// use hullfield::Engine;
+    /// use hullfield::collide::{Arena, Compound, CompoundBody, Compounds, Hull, Options, Pairs, Part};
+    ///
+    /// let arena = Arena::new(&Engine::cpu(), &[Hull::cuboid([0.5; 3])?], Options::default())?;
+    /// let gate = Compound::new([Part::new(0).at([-1.5, 0.0, 0.0]), Part::new(0).at([1.5, 0.0, 0.0])]);
+    /// let compounds = Compounds::new(&arena, &[Compound::of_hulls([0]), gate])?;
+    /// let level = compounds.with_statics(&[CompoundBody::new(1)])?;
+    /// let bodies = [CompoundBody::new(0), CompoundBody::new(0).at([2.0, 0.0, 0.0])];
+    /// let found = level.intersections(&bodies, Pairs::BroadPhase)?.wait()?;
+    /// assert_eq!((found.rows.len(), found.rows[0].row.a, found.rows[0].row.b), (1, 1, 2));
+    /// assert_eq!(found.rows[0].part_b, 1);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    pub fn with_statics(&self, statics: &[CompoundBody]) -> Result<Self> {
+        let bare = Self { statics: None, ..self.clone() };
+        bare.check(CompoundColumns::new(statics))?;
+        let laid_out = match statics {
+            [] => None,
+            statics => Some(Arc::new(StaticCompounds::new(&self.arena, &self.shapes, statics)?)),
+        };
+        Ok(Self { statics: laid_out, ..bare })
+    }
+
+    /// The bodies that do not move.
+    pub fn statics(&self) -> &[CompoundBody] {
+        self.statics.as_ref().map_or(&[], |statics| &statics.bodies)
+    }
+
+    /// The arena for queries over all parts: with the parts of the statics, and the static and the part of each of these.
+    pub(crate) fn spread(&self) -> (&Arena, &[[u32; 2]]) {
+        match &self.statics {
+            Some(statics) => (&statics.spread, &statics.names),
+            None => (&self.arena, &[]),
+        }
     }
 
     /// The arena.
@@ -278,7 +331,7 @@ impl Compounds {
                 return Err(Error::value(Location::Body(row), "scale", format!("{:?}", body.scale), allowed));
             }
         }
-        let count = bodies.len() as u64 + self.arena.statics().len() as u64;
+        let count = (bodies.len() + self.arena.statics().len() + self.statics().len()) as u64;
         let limit = u64::from(u32::MAX);
         if count > limit {
             return Err(Error::TooMany { what: "bodies", count, limit });
@@ -299,7 +352,7 @@ impl Compounds {
     pub(crate) fn crowd(&self, columns: CompoundColumns<'_>, margin: f64) -> Result<Crowd> {
         self.check(columns)?;
         let CompoundColumns { bodies, worlds, exclusions } = columns;
-        let static_count = self.arena.statics().len();
+        let static_count = self.arena.statics().len() + self.statics().len();
         let positions: Vec<[f64; 3]> = bodies.iter().map(|body| body.position).collect();
         let hull_of = |body: &CompoundBody| Body::new(self.shapes[body.compound as usize].parts[0].hull);
         let hulls: Vec<Body> = bodies.iter().map(hull_of).collect();
@@ -318,6 +371,7 @@ impl Compounds {
             shapes: Arc::clone(&self.shapes),
             placements: map_shares(bodies, SHARE, CompoundBody::placement),
             bodies: bodies.to_vec(),
+            statics: self.statics.clone(),
             margin,
             rules: Arc::new(rules),
             order,

@@ -10,6 +10,7 @@ use crate::collide::bvh::static_tree::StaticBoxes;
 use crate::collide::compound::body::{CompoundBody, Placement};
 use crate::collide::compound::search::{Placed, near_parts, part_pairs, parts_near_static};
 use crate::collide::compound::shape::Shape;
+use crate::collide::compound::statics::StaticCompounds;
 use crate::collide::hull::Dimension;
 use crate::collide::narrow_phase::rows::Batch;
 use crate::collide::query::arena::Arena;
@@ -63,6 +64,8 @@ pub(crate) struct Crowd {
     pub(crate) shapes: Arc<[Shape]>,
     pub(crate) bodies: Vec<CompoundBody>,
     pub(crate) placements: Vec<Placement>,
+    /// Compounds that do not move: they follow the arena's statics.
+    pub(crate) statics: Option<Arc<StaticCompounds>>,
     pub(crate) margin: f64,
     /// Which bodies may meet, by their places in the order of their worlds.
     pub(crate) rules: Arc<PairRules>,
@@ -71,10 +74,31 @@ pub(crate) struct Crowd {
 }
 
 impl Crowd {
-    /// Body `id`, if it is no static.
+    /// The compound body `id`, static or not; `None` for a static of the arena.
+    fn body(&self, id: u32) -> Option<(&CompoundBody, &Placement)> {
+        let id = id as usize;
+        if id < self.bodies.len() {
+            return Some((&self.bodies[id], &self.placements[id]));
+        }
+        let statics = self.statics.as_ref()?;
+        let at = id.checked_sub(self.first_compound() as usize)?;
+        Some((statics.bodies.get(at)?, statics.placements.get(at)?))
+    }
+
+    /// The id of the first compound that does not move.
+    fn first_compound(&self) -> u32 {
+        (self.bodies.len() + self.arena.statics().len()) as u32
+    }
+
+    /// One past the last id.
+    fn end(&self) -> u32 {
+        self.first_compound() + self.statics.as_ref().map_or(0, |statics| statics.bodies.len() as u32)
+    }
+
+    /// The compound body `id`, static or not, where it is.
     fn placed(&self, id: u32) -> Option<Placed<'_>> {
-        let body = self.bodies.get(id as usize)?;
-        let (shape, placement) = (&self.shapes[body.compound as usize], &self.placements[id as usize]);
+        let (body, placement) = self.body(id)?;
+        let shape = &self.shapes[body.compound as usize];
         Some(Placed { shape, placement, position: placement.position - self.origin })
     }
 
@@ -96,7 +120,7 @@ impl Crowd {
     /// The pairs of bodies to search.
     pub(crate) fn body_pairs(&self, pairs: Pairs<'_>) -> Result<Vec<[u32; 2]>> {
         let (count, statics) = (self.bodies.len() as u32, self.arena.statics());
-        let all = count + statics.len() as u32;
+        let all = self.end();
         if let Pairs::Given(pairs) = pairs {
             let hulls = self.arena.hulls();
             let is_plane = |id: u32| {
@@ -112,6 +136,9 @@ impl Crowd {
         }
         let none = StaticBoxes::default();
         let fixed = self.arena.statics.as_ref().map_or(&none, |statics| &statics.boxes);
+        let both = self.statics.as_ref();
+        let both = both.map(|statics| statics.boxes_about(self.origin, fixed.boxes(), &self.shapes));
+        let fixed = both.as_deref().unwrap_or(fixed);
         let grow = half(self.margin);
         let mut search = BroadPhase::default();
         let rows: Vec<u32> = (0..count).map(|place| self.row_at(place)).collect();
@@ -134,8 +161,8 @@ impl Crowd {
     /// All pairs of bodies, and of bodies and statics, that groups and masks, worlds and exclusions accept.
     fn all_pairs(&self, all: u32, budget: &RowBudget) -> Result<Vec<[u32; 2]>> {
         let statics = self.arena.statics();
-        let groups = |id: u32| match self.bodies.get(id as usize) {
-            Some(body) => [body.group, body.mask],
+        let groups = |id: u32| match self.body(id) {
+            Some((body, _)) => [body.group, body.mask],
             None => {
                 let body = &statics[id as usize - self.bodies.len()];
                 [body.group, body.mask]
@@ -206,7 +233,7 @@ impl Crowd {
     /// The parts of some pairs as bodies of their own, with positions, and the pairs of them.
     pub(crate) fn place(&self, found: &[Found]) -> Instances {
         const NONE: u32 = u32::MAX;
-        let mut begins = vec![NONE; self.bodies.len()];
+        let mut begins = vec![NONE; self.end() as usize];
         let mut slots: Vec<u32> = Vec::new();
         let mut used: Vec<[u32; 2]> = Vec::new();
         let mut pairs = Vec::with_capacity(found.len());
@@ -214,7 +241,7 @@ impl Crowd {
             let mut pair = bodies;
             for k in 0..2 {
                 let id = bodies[k] as usize;
-                let Some(body) = self.bodies.get(id) else { continue };
+                let Some((body, _)) = self.body(bodies[k]) else { continue };
                 if begins[id] == NONE {
                     begins[id] = slots.len() as u32;
                     slots.resize(slots.len() + self.shapes[body.compound as usize].parts.len(), NONE);
@@ -228,19 +255,21 @@ impl Crowd {
             }
             pairs.push(pair);
         }
-        // Statics follow the parts.
+        // The arena's statics follow the parts.
         let (own, count) = (self.bodies.len() as u32, used.len() as u32);
+        let fixed = own..self.first_compound();
         for (pair, Found { bodies, .. }) in pairs.iter_mut().zip(found) {
             for (id, body) in pair.iter_mut().zip(bodies) {
-                if *body >= own {
+                if fixed.contains(body) {
                     *id = count + (body - own);
                 }
             }
         }
         let (bodies, positions) = map_shares(&used, SHARE, |&[id, part]| {
-            let body = &self.bodies[id as usize];
+            // Each is a part of a compound body.
+            let Some((body, placement)) = self.body(id) else { return (Body::new(0), [0.0; 3]) };
             let (shape, part) = (&self.shapes[body.compound as usize], part as usize);
-            self.placements[id as usize].part(&shape.parts[part], &shape.turns[part], body.group, body.mask)
+            placement.part(&shape.parts[part], &shape.turns[part], body.group, body.mask)
         })
         .into_iter()
         .unzip();

@@ -12,4 +12,5 @@ pub(crate) mod rays;
 pub(crate) mod rows;
 pub(crate) mod search;
 pub(crate) mod shape;
+pub(crate) mod statics;
 pub(crate) mod whole;

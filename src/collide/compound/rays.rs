@@ -51,7 +51,7 @@ impl Compounds {
     ) -> Result<Pending<Batch<PartRow<Raycast>>>> {
         let (columns, rays) = (bodies.into(), rays.into());
         span!("hullfield.collide.compounds.raycasts", bodies = columns.bodies.len(), rays = rays.rays.len());
-        Whole::new(self, columns)?.ask(self.arena(), |arena, parts| arena.raycasts(parts, rays, options))
+        Whole::new(self, columns)?.ask(self, |arena, parts| arena.raycasts(parts, rays, options))
     }
 
     /// Finds all parts that each ray hits, sorted by ray, distance, body and part.
@@ -70,7 +70,7 @@ impl Compounds {
             bodies = columns.bodies.len(),
             rays = rays.rays.len()
         );
-        Whole::new(self, columns)?.ask(self.arena(), |arena, parts| arena.raycasts_all(parts, rays, options))
+        Whole::new(self, columns)?.ask(self, |arena, parts| arena.raycasts_all(parts, rays, options))
     }
 
     /// Finds whether each ray hits anything: one row a ray, in their order: [`Arena::occlusions`](crate::collide::Arena::occlusions).
@@ -90,7 +90,7 @@ impl Compounds {
             rays = rays.rays.len()
         );
         let whole = Whole::new(self, columns)?;
-        whole.ask_as_is(self.arena(), |arena, parts| arena.occlusions(parts, rays, options))
+        whole.ask_as_is(self, |arena, parts| arena.occlusions(parts, rays, options))
     }
 
     /// Finds the part that is nearest to each point: one row a point, in their order:
@@ -114,7 +114,7 @@ impl Compounds {
             points = points.len()
         );
         let whole = Whole::new(self, columns)?;
-        whole.ask(self.arena(), |arena, parts| arena.nearest_points(parts, points, options))
+        whole.ask(self, |arena, parts| arena.nearest_points(parts, points, options))
     }
 
     /// Finds all parts that contain each point, sorted by point, body and part: [`Arena::containments`](crate::collide::Arena::containments).
@@ -134,6 +134,6 @@ impl Compounds {
             bodies = columns.bodies.len(),
             points = points.len()
         );
-        Whole::new(self, columns)?.ask(self.arena(), |arena, parts| arena.containments(parts, points))
+        Whole::new(self, columns)?.ask(self, |arena, parts| arena.containments(parts, points))
     }
 }

@@ -25,6 +25,8 @@ pub(crate) struct Whole {
     /// Body and part of each.
     names: Vec<[u32; 2]>,
     body_count: u32,
+    /// How many statics the arena has that are single hulls.
+    single_count: u32,
 }
 
 impl Whole {
@@ -36,7 +38,7 @@ impl Whole {
         let body_count = bodies.len() as u32;
         let count = (0..body_count).map(|body| part_count(body) as u64).sum::<u64>();
         let limit = u64::from(u32::MAX);
-        if count + compounds.arena().statics().len() as u64 > limit {
+        if count + compounds.spread().0.statics().len() as u64 > limit {
             return Err(Error::TooMany { what: "parts", count, limit });
         }
         let budget = RowBudget::new::<(Body, [f64; 3], [u32; 2])>(compounds.arena().engine().answer_limit());
@@ -55,26 +57,34 @@ impl Whole {
             [] => Vec::new(),
             worlds => names.iter().map(|&[body, _]| worlds[body as usize]).collect(),
         };
-        Ok(Self { bodies: parts, positions, worlds, names, body_count })
+        let single_count = compounds.arena().statics().len() as u32;
+        Ok(Self { bodies: parts, positions, worlds, names, body_count, single_count })
     }
 
     /// Asks an arena, and names bodies and parts in its rows.
     pub(crate) fn ask<R: NamesBody>(
         self,
-        arena: &Arena,
+        compounds: &Compounds,
         ask: impl FnOnce(&Arena, BodyColumns<'_>) -> Result<Pending<Batch<R>>>,
     ) -> Result<Pending<Batch<PartRow<R>>>> {
-        let found = self.ask_as_is(arena, ask)?;
-        let Self { names, body_count, .. } = self;
+        let found = self.ask_as_is(compounds, ask)?;
+        let fixed = compounds.spread().1.to_vec();
+        let Self { names, body_count, single_count, .. } = self;
         Ok(found.chain(move |found| {
             let count = names.len() as u32;
             let named = |mut row: R| {
                 let mut part = 0;
                 if let Some(body) = row.body_mut() {
-                    match names.get(*body as usize) {
-                        Some(&[of, number]) => (*body, part) = (of, number),
-                        None => *body = *body - count + body_count,
-                    }
+                    // Statics follow the parts: single hulls, then parts of compounds.
+                    let after = *body - count.min(*body);
+                    (*body, part) = match names.get(*body as usize) {
+                        Some(&[of, part]) => (of, part),
+                        None if after < single_count => (body_count + after, 0),
+                        None => {
+                            let [of, part] = fixed[(after - single_count) as usize];
+                            (body_count + single_count + of, part)
+                        }
+                    };
                 }
                 PartRow { part, row }
             };
@@ -87,7 +97,7 @@ impl Whole {
     /// Asks an arena for rows that name no body.
     pub(crate) fn ask_as_is<R>(
         &self,
-        arena: &Arena,
+        compounds: &Compounds,
         ask: impl FnOnce(&Arena, BodyColumns<'_>) -> Result<Pending<Batch<R>>>,
     ) -> Result<Pending<Batch<R>>> {
         let columns = BodyColumns {
@@ -99,6 +109,6 @@ impl Whole {
             Location::Body(row) => Location::Body(self.names.get(row).map_or(row, |name| name[0] as usize)),
             at => at,
         };
-        ask(arena, columns).map_err(|error| error.moved(name))
+        ask(compounds.spread().0, columns).map_err(|error| error.moved(name))
     }
 }
