@@ -66,7 +66,7 @@ pub use scene::pairs::Pairs;
 pub use scene::pose::Pose;
 pub use scene::ray::Ray;
 pub use scene::ray_columns::{PointColumns, RayColumns};
-pub use scene::shape_cast::ShapeCast;
+pub use scene::shape_cast::{ShapeCast, ShapeCastColumns};
 pub use shape::rows::{NearestBody, ShapeCastAny, ShapeCastFirst, ShapeCastHit};
 pub use sweep::rows::{Sweep, SweepOutcome};
 #[cfg(all(feature = "gpu", any(feature = "inspect", test)))]

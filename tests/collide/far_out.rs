@@ -18,7 +18,7 @@ use crate::answers::engines;
 use crate::common;
 
 /// Where scenes are shifted to, all integers.
-const SHIFTS: [[f64; 3]; 9] = [
+pub(crate) const SHIFTS: [[f64; 3]; 9] = [
     [1e5, 0.0, 0.0],
     [-7e4, 9e4, 1e5],
     [0.0, 1e7, 0.0],
@@ -31,22 +31,22 @@ const SHIFTS: [[f64; 3]; 9] = [
 ];
 
 /// Sizes of the bodies, powers of two: about 1e-3, 1 and 1e3.
-const SIZES: [f64; 3] = [1.0 / 1024.0, 1.0, 1024.0];
+pub(crate) const SIZES: [f64; 3] = [1.0 / 1024.0, 1.0, 1024.0];
 
 /// A scene about the world's origin.
-struct Crowd {
-    hulls: Vec<Hull>,
-    bodies: Vec<Body>,
+pub(crate) struct Crowd {
+    pub(crate) hulls: Vec<Hull>,
+    pub(crate) bodies: Vec<Body>,
     /// Exact in f32 too.
-    positions: Vec<[f64; 3]>,
-    size: f64,
+    pub(crate) positions: Vec<[f64; 3]>,
+    pub(crate) size: f64,
 }
 
 const GROUND: u32 = 5;
 
 impl Crowd {
     /// Bodies of this size, some of which touch to within the tolerance, or nearly.
-    fn new(size: f64, count: usize, seed: u64) -> Self {
+    pub(crate) fn new(size: f64, count: usize, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let lump = [[1.0, 2.0, 3.0], [4.0, 2.5, 3.0], [1.5, 6.0, 3.5], [2.0, 3.0, 9.0], [3.0, 3.0, 3.0]];
         let hulls = vec![
@@ -97,7 +97,7 @@ impl Crowd {
             .collect()
     }
 
-    fn arena(&self, engine: &Engine, precision: Precision) -> Arena {
+    pub(crate) fn arena(&self, engine: &Engine, precision: Precision) -> Arena {
         Arena::new(engine, &self.hulls, Options { precision, ..Options::default() }).unwrap()
     }
 }
@@ -108,7 +108,7 @@ fn tolerance(size: f64, distance: f64) -> f64 {
 }
 
 /// What rounding to f64 there takes off a point.
-fn rounding(shift: [f64; 3]) -> f64 {
+pub(crate) fn rounding(shift: [f64; 3]) -> f64 {
     4e-16 * DVec3::from(shift).abs().max_element()
 }
 
@@ -121,7 +121,7 @@ fn statuses<'a>(
     found.rows.iter().map(|row| ([row.a, row.b], row.status)).collect()
 }
 
-fn far<'a>(bodies: &'a [Body], positions: &'a [[f64; 3]]) -> BodyColumns<'a> {
+pub(crate) fn far<'a>(bodies: &'a [Body], positions: &'a [[f64; 3]]) -> BodyColumns<'a> {
     BodyColumns { positions, ..BodyColumns::new(bodies) }
 }
 
@@ -304,7 +304,11 @@ impl MeasuredScene {
 }
 
 /// The first half of the bodies, and the options of an arena with the other half and a half-space as statics.
-fn with_statics(crowd: &Crowd, shift: [f64; 3], precision: Precision) -> (Vec<Body>, Vec<[f64; 3]>, Options) {
+pub(crate) fn with_statics(
+    crowd: &Crowd,
+    shift: [f64; 3],
+    precision: Precision,
+) -> (Vec<Body>, Vec<[f64; 3]>, Options) {
     let half = crowd.bodies.len() / 2;
     let positions = crowd.at(shift);
     let mut statics = crowd.bodies[half..].to_vec();

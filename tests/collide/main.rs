@@ -26,6 +26,7 @@ mod encoded_windows;
 mod engines;
 mod engines_measure;
 mod far_out;
+mod far_shapes;
 mod features;
 #[cfg(feature = "gpu")]
 mod frames;
@@ -68,3 +69,4 @@ mod warm;
 mod wire;
 mod worlds;
 mod worlds_probed;
+mod worlds_shapes;

@@ -15,12 +15,12 @@ use crate::answers::{engines, shapes};
 use crate::ray_scenes::{Crowd, crowd};
 
 /// A crowd and casts: shapes of any hull but a half-space, at the starts of its rays and on their way.
-struct Scene {
-    crowd: Crowd,
-    casts: Vec<ShapeCast>,
+pub(crate) struct Scene {
+    pub(crate) crowd: Crowd,
+    pub(crate) casts: Vec<ShapeCast>,
 }
 
-fn scene(count: usize, cast_count: usize, spread: f64, far: f64, seed: u64) -> Scene {
+pub(crate) fn scene(count: usize, cast_count: usize, spread: f64, far: f64, seed: u64) -> Scene {
     let crowd = crowd(count, cast_count, spread, far, seed);
     let mut random = Random::new(seed + 1_000);
     let hull_count = crowd.hulls.len() - 1;

@@ -66,7 +66,7 @@ impl Named for Containment {
 }
 
 /// The rows of separate queries, one for each world: `ask` gets the rows of a world's bodies, and those of what is asked about.
-fn separate<R: Named>(
+pub(crate) fn separate<R: Named>(
     worlds: &[u32],
     asked: &[u32],
     ask: impl Fn(&[u32], &[u32]) -> Vec<R>,
@@ -98,20 +98,21 @@ fn separate<R: Named>(
 fn text(mut row: impl Named) -> String {
     *row.query() = 0;
     let text = format!("{row:?}");
-    ["Some(RayHit { ray: ", "Some(PointHit { point: "].iter().fold(text, |text, head| {
-        match text.split_once(head) {
+    ["Some(RayHit { ray: ", "Some(PointHit { point: ", "Some(ShapeCastHit { cast: "].iter().fold(
+        text,
+        |text, head| match text.split_once(head) {
             Some((before, after)) => format!("{before}{head}{}", after.trim_start_matches(char::is_numeric)),
             None => text,
-        }
-    })
+        },
+    )
 }
 
-fn whole<R: Named>(rows: &[R]) -> Vec<(u32, String)> {
+pub(crate) fn whole<R: Named>(rows: &[R]) -> Vec<(u32, String)> {
     rows.iter().map(|&(mut row)| (*row.query(), text(row))).collect()
 }
 
 /// Compares two lists of rows.
-fn same(found: &[(u32, String)], expected: &[(u32, String)], what: &str) {
+pub(crate) fn same(found: &[(u32, String)], expected: &[(u32, String)], what: &str) {
     let pairs = found.iter().zip(expected);
     if let Some((found, expected)) = pairs.into_iter().find(|(found, expected)| found != expected) {
         panic!("{what}: {found:?} instead of {expected:?}");
@@ -120,7 +121,7 @@ fn same(found: &[(u32, String)], expected: &[(u32, String)], what: &str) {
 }
 
 /// Some of a list.
-fn some<T: Copy>(all: &[T], rows: &[u32]) -> Vec<T> {
+pub(crate) fn some<T: Copy>(all: &[T], rows: &[u32]) -> Vec<T> {
     rows.iter().map(|&row| all[row as usize]).collect()
 }
 

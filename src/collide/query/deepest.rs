@@ -15,7 +15,8 @@ impl Arena {
     ///
     /// A contact is listed where it is one of the `count` with the least separation of either of its bodies, statics too: each body
     /// has its deepest contacts, and one that is the deepest of several others has theirs besides. Of contacts of the same separation that
-    /// of the lower pair counts as the deeper one.
+    /// of the lower pair counts as the deeper one. Where bodies have worlds, each world's rows are those of a query of its own: a static has its
+    /// deepest contacts in each.
     ///
     /// With [`Precision::Fast`] separations are within τ, so engines may list others of contacts that are as deep as that; with
     /// [`Precision::Exact`] the rows are the same everywhere. [`Stats`](crate::collide::Stats) are those of all contacts.
@@ -48,31 +49,54 @@ impl Arena {
         if count == 0 {
             return Err(Error::value(Location::Argument, "count", count, "it must be at least 1"));
         }
-        let body_count = columns.bodies.len() + self.statics().len();
+        let (worlds, mover_count, static_count) =
+            (columns.worlds.to_vec(), columns.bodies.len(), self.statics().len());
         let found = self.contacts(columns, Pairs::BroadPhase, options)?;
         Ok(found.chain(move |mut found| {
             Ok(Pending::spawn(move |_| {
-                keep_deepest(&mut found.rows, body_count, count as usize);
+                keep_deepest(&mut found.rows, &worlds, mover_count, static_count, count as usize);
                 Ok(found)
             }))
         }))
     }
 }
 
-/// Keeps the rows that are among the `count` deepest of either body.
-fn keep_deepest(rows: &mut Vec<Contact>, body_count: usize, count: usize) {
+/// Keeps the rows that are among the `count` deepest of either body. Each of the worlds, by which rows are grouped, has the statics for itself.
+fn keep_deepest(
+    rows: &mut Vec<Contact>,
+    worlds: &[u32],
+    mover_count: usize,
+    static_count: usize,
+    count: usize,
+) {
+    // A static has a number in each world, after those of the movers.
+    let mut numbers = vec![(0_u32, 0_usize); static_count];
+    let (mut group, mut world, mut body_count) = (0, None, mover_count);
+    let mut partner = |row: &Contact| {
+        let Some(still) = (row.b as usize).checked_sub(mover_count) else { return row.b as usize };
+        let own = worlds.get(row.a as usize);
+        if world != Some(own) {
+            (group, world) = (group + 1, Some(own));
+        }
+        let (of, number) = &mut numbers[still];
+        if *of != group {
+            (*of, *number) = (group, body_count);
+            body_count += 1;
+        }
+        *number
+    };
+    let pairs: Vec<[usize; 2]> = rows.iter().map(|row| [row.a as usize, partner(row)]).collect();
     // The rows of each body, one body after another.
     let mut ends = vec![0_usize; body_count + 1];
-    let bodies = |row: &Contact| [row.a as usize, row.b as usize];
-    for body in rows.iter().flat_map(bodies) {
+    for &body in pairs.iter().flatten() {
         ends[body + 1] += 1;
     }
     for body in 0..body_count {
         ends[body + 1] += ends[body];
     }
     let mut places = vec![0_usize; 2 * rows.len()];
-    for (at, row) in rows.iter().enumerate() {
-        for body in bodies(row) {
+    for (at, pair) in pairs.iter().enumerate() {
+        for &body in pair {
             places[ends[body]] = at;
             ends[body] += 1;
         }

@@ -7,12 +7,13 @@ use crate::collide::narrow_phase::rows::{Batch, Precision};
 use crate::collide::narrow_phase::status::Status;
 use crate::collide::query::arena::Arena;
 use crate::collide::query::options::{NearestOptions, ShapeCastOptions};
-use crate::collide::scene::body::Body;
 use crate::collide::scene::columns::BodyColumns;
 use crate::collide::scene::layout::Layout;
 use crate::collide::scene::pairs::Pairs;
 use crate::collide::scene::query_input::QueryInput;
-use crate::collide::scene::shape_cast::{PlacedShape, ShapeCast};
+#[cfg(doc)]
+use crate::collide::scene::shape_cast::ShapeCast;
+use crate::collide::scene::shape_cast::ShapeCastColumns;
 use crate::collide::shape::cast::CastGoal;
 use crate::collide::shape::nearest::NearGoal;
 use crate::collide::shape::query::{self, lay_out_casts, lay_out_shapes};
@@ -25,7 +26,8 @@ impl Arena {
     /// Finds the first body that each shape meets as it moves along a line: one row a cast, in their order.
     ///
     /// The bodies stand still. Statics count on after them, and half-spaces are met too. Among bodies met at the same distance the least
-    /// row is named. A cast is a [`sweep`](Self::sweeps) of the shape, with the distance in place of the time.
+    /// row is named. A cast is a [`sweep`](Self::sweeps) of the shape, with the distance in place of the time. Casts may start at positions in
+    /// f64, and may have worlds: see [`ShapeCastColumns`]. Owners and exclusions are of bodies, so a cast meets all.
     ///
     /// - A shape that touches or overlaps a body at the start, by the verdict of [`intersections`](Self::intersections), meets it at 0. The
     ///   normal is the contact's there. [`ShapeCastOptions::skip_start`] leaves such bodies out.
@@ -55,7 +57,8 @@ impl Arena {
     /// # Errors
     /// The call itself fails for bad input: at its [`Location::Cast`] where a direction is 0 or not finite ([`Error::Value`]), a greatest
     /// distance is negative or NaN, the shape's hull does not exist ([`Error::Missing`]) or is a half-space ([`Error::Invalid`]), or a number
-    /// of its body can't be used; for a body as [`intersections`](Self::intersections); [`Error::TooMany`]. The pending answer fails with
+    /// of its body can't be used; [`Error::Count`] where there are positions in f64, but not one for each cast; for worlds as
+    /// [`raycasts`](Self::raycasts); for a body as [`intersections`](Self::intersections); [`Error::TooMany`]. The pending answer fails with
     /// [`Error::MemoryLimit`] where the rows do not fit.
     ///
     /// ```
@@ -75,13 +78,13 @@ impl Arena {
     pub fn shape_casts<'a>(
         &self,
         bodies: impl Into<BodyColumns<'a>>,
-        casts: &[ShapeCast],
+        casts: impl Into<ShapeCastColumns<'a>>,
         options: &ShapeCastOptions,
     ) -> Result<Pending<Batch<ShapeCastFirst>>> {
-        let columns = bodies.into();
-        span!("hullfield.collide.shape_casts", bodies = columns.bodies.len(), casts = casts.len());
-        let casts = lay_out_casts(&self.scene.supports, casts)?;
+        let (columns, casts) = (bodies.into(), casts.into());
+        span!("hullfield.collide.shape_casts", bodies = columns.bodies.len(), casts = casts.casts.len());
         let (input, goal) = (self.shape_input(columns)?, self.cast_goal(options));
+        let casts = lay_out_casts(&self.scene.supports, &casts, &columns, &input)?;
         let (scene, searches) = (Arc::clone(&self.scene), self.searches());
         Ok(Pending::spawn(move |awaited| {
             query::shape_casts(&scene, input.awaited_by(awaited), &searches, &casts, goal)
@@ -97,13 +100,13 @@ impl Arena {
     pub fn shape_casts_all<'a>(
         &self,
         bodies: impl Into<BodyColumns<'a>>,
-        casts: &[ShapeCast],
+        casts: impl Into<ShapeCastColumns<'a>>,
         options: &ShapeCastOptions,
     ) -> Result<Pending<Batch<ShapeCastHit>>> {
-        let columns = bodies.into();
-        span!("hullfield.collide.shape_casts_all", bodies = columns.bodies.len(), casts = casts.len());
-        let casts = lay_out_casts(&self.scene.supports, casts)?;
+        let (columns, casts) = (bodies.into(), casts.into());
+        span!("hullfield.collide.shape_casts_all", bodies = columns.bodies.len(), casts = casts.casts.len());
         let (input, goal) = (self.shape_input(columns)?, self.cast_goal(options));
+        let casts = lay_out_casts(&self.scene.supports, &casts, &columns, &input)?;
         let (scene, searches) = (Arc::clone(&self.scene), self.searches());
         Ok(Pending::spawn(move |awaited| {
             query::shape_casts_all(&scene, input.awaited_by(awaited), &searches, &casts, goal)
@@ -120,13 +123,13 @@ impl Arena {
     pub fn shape_casts_any<'a>(
         &self,
         bodies: impl Into<BodyColumns<'a>>,
-        casts: &[ShapeCast],
+        casts: impl Into<ShapeCastColumns<'a>>,
         options: &ShapeCastOptions,
     ) -> Result<Pending<Batch<ShapeCastAny>>> {
-        let columns = bodies.into();
-        span!("hullfield.collide.shape_casts_any", bodies = columns.bodies.len(), casts = casts.len());
-        let casts = lay_out_casts(&self.scene.supports, casts)?;
+        let (columns, casts) = (bodies.into(), casts.into());
+        span!("hullfield.collide.shape_casts_any", bodies = columns.bodies.len(), casts = casts.casts.len());
         let (input, goal) = (self.shape_input(columns)?, self.cast_goal(options));
+        let casts = lay_out_casts(&self.scene.supports, &casts, &columns, &input)?;
         let (scene, searches) = (Arc::clone(&self.scene), self.searches());
         Ok(Pending::spawn(move |awaited| {
             query::shape_casts_any(&scene, input.awaited_by(awaited), &searches, &casts, goal)
@@ -136,8 +139,8 @@ impl Arena {
     /// Finds the nearest other bodies of each body, sorted by body, separation and row.
     ///
     /// The separation is signed: where two bodies overlap it is minus the depth, so the deepest comes first. Among others at the same separation
-    /// the least row comes first. Statics are among the others, and count on after the bodies; groups and masks are obeyed. Pairs that touch are
-    /// listed whatever the greatest distance.
+    /// the least row comes first. Statics are among the others, and count on after the bodies; groups and masks, worlds, owners and exclusions are
+    /// obeyed. Rows come in the order of the bodies, whatever their worlds. Pairs that touch are listed whatever the greatest distance.
     ///
     /// # Tolerance
     /// Rows are measured in f64, within 1e-9 S, for both precisions: as [`contacts`](Self::contacts) with [`Precision::Exact`], bit for bit. Order and
@@ -182,10 +185,12 @@ impl Arena {
     /// Finds the bodies nearest to each shape, sorted by shape, separation and row.
     ///
     /// Shapes are bodies that are not of the scene, half-spaces too. Otherwise as [`nearest_bodies`](Self::nearest_bodies):
-    /// [`NearestBody::query`] is the row of the shape.
+    /// [`NearestBody::query`] is the row of the shape. Shapes may have positions in f64, and worlds where the bodies have them. A shape is no body
+    /// of the query, so it has no owner and is not excluded.
     ///
     /// # Errors
-    /// As [`nearest_bodies`](Self::nearest_bodies); for a shape as for a body, at its [`Location::Query`].
+    /// As [`nearest_bodies`](Self::nearest_bodies); for a shape as for a body, at its [`Location::Query`]; for worlds as
+    /// [`raycasts`](Self::raycasts); [`Error::Invalid`] where shapes have owners or exclusions.
     ///
     /// ```
     /// use hullfield::Engine;
@@ -200,15 +205,15 @@ impl Arena {
     /// assert_eq!(rows, [(0, 2, -2.0), (0, 1, 1.0)]);
     /// # Ok::<(), hullfield::Error>(())
     /// ```
-    pub fn nearest_bodies_to<'a>(
+    pub fn nearest_bodies_to<'a, 'b>(
         &self,
         bodies: impl Into<BodyColumns<'a>>,
-        shapes: &[Body],
+        shapes: impl Into<BodyColumns<'b>>,
         options: &NearestOptions,
     ) -> Result<Pending<Batch<NearestBody>>> {
-        let columns = bodies.into();
-        span!("hullfield.collide.nearest_bodies_to", bodies = columns.bodies.len(), shapes = shapes.len());
-        let shapes = lay_out_shapes(&self.scene.supports, shapes)?;
+        let (columns, shapes) = (bodies.into(), shapes.into());
+        let shape_count = shapes.bodies.len();
+        span!("hullfield.collide.nearest_bodies_to", bodies = columns.bodies.len(), shapes = shape_count);
         self.nearest(columns, Some(shapes), options)
     }
 
@@ -268,7 +273,7 @@ impl Arena {
     fn nearest(
         &self,
         columns: BodyColumns<'_>,
-        shapes: Option<Vec<PlacedShape>>,
+        shapes: Option<BodyColumns<'_>>,
         options: &NearestOptions,
     ) -> Result<Pending<Batch<NearestBody>>> {
         let &NearestOptions { count, max_distance } = options;
@@ -281,9 +286,12 @@ impl Arena {
         }
         let goal = NearGoal { count: count as usize, max_distance: f64::from(max_distance) };
         let input = self.shape_input(columns)?;
+        let shapes = shapes
+            .map(|shapes| lay_out_shapes(&self.scene.supports, &shapes, &columns, &input))
+            .transpose()?;
         let (scene, searches) = (Arc::clone(&self.scene), self.searches());
         Ok(Pending::spawn(move |awaited| {
-            query::nearest_bodies(&scene, input.awaited_by(awaited), &searches, shapes.as_deref(), goal)
+            query::nearest_bodies(&scene, input.awaited_by(awaited), &searches, shapes.as_ref(), goal)
         }))
     }
 
@@ -293,21 +301,8 @@ impl Arena {
     }
 
     /// The checked bodies, ready for boxes and for pairs.
-    ///
-    /// # Errors
-    /// Where there are worlds, or positions in f64: these queries have neither yet.
     fn shape_input(&self, columns: BodyColumns<'_>) -> Result<QueryInput> {
-        let column = if !columns.worlds.is_empty() {
-            "worlds"
-        } else if !columns.positions.is_empty() || !self.options().static_positions.is_empty() {
-            "positions in f64"
-        } else {
-            ""
-        };
-        if !column.is_empty() {
-            let message = format!("this query can't take {column} yet: leave the column empty");
-            return Err(Error::invalid(Location::Argument, message));
-        }
-        self.input(columns, Pairs::BroadPhase, Layout { packed: true, placed: true })
+        let layout = Layout { packed: true, placed: true };
+        self.about(&columns)?.input(columns, Pairs::BroadPhase, layout)
     }
 }

@@ -6,8 +6,8 @@ use crate::collide::scene::body::Body;
 use crate::collide::scene::exclusions::Exclusions;
 #[cfg(doc)]
 use crate::collide::scene::pairs::Pairs;
-use crate::collide::scene::ray_columns::check_f64;
-use crate::error::{Error, Location, Result};
+use crate::collide::scene::ray_columns::{check_column, check_f64};
+use crate::error::{Location, Result};
 
 /// The bodies of a query, and further columns with one value for each body.
 ///
@@ -97,14 +97,7 @@ impl<'a> BodyColumns<'a> {
         ];
         let count = self.bodies.len();
         for (what, given) in columns {
-            if given != 0 && given != count {
-                return Err(Error::Count {
-                    at: Location::Argument,
-                    what,
-                    given: given as u64,
-                    allowed: format!("there must be none or one for each of the {count} bodies"),
-                });
-            }
+            check_column(what, given, count, "bodies")?;
         }
         check_positions(self.positions)
     }

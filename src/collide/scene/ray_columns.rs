@@ -38,14 +38,7 @@ impl<'a> RayColumns<'a> {
         if given == 0 {
             return self.rays.iter().enumerate().try_for_each(|(row, ray)| ray.check(Location::Ray(row)));
         }
-        if given != count {
-            return Err(Error::Count {
-                at: Location::Argument,
-                what: "origins",
-                given: given as u64,
-                allowed: format!("there must be none or one for each of the {count} rays"),
-            });
-        }
+        check_column("origins", given, count, "rays")?;
         for (row, (ray, origin)) in self.rays.iter().zip(self.origins).enumerate() {
             check_f64(Location::Ray(row), "origin", origin)?;
             Ray { origin: [0.0; 3], ..*ray }.check(Location::Ray(row))?;
@@ -129,6 +122,19 @@ pub(crate) fn check_point(at: Location, point: [f32; 3]) -> Result<()> {
         return Ok(());
     }
     Err(Error::value(at, "point", format!("{point:?}"), ALLOWED))
+}
+
+/// Checks that a column is empty or as long as what it belongs to.
+pub(crate) fn check_column(what: &'static str, given: usize, count: usize, of: &str) -> Result<()> {
+    if given == 0 || given == count {
+        return Ok(());
+    }
+    Err(Error::Count {
+        at: Location::Argument,
+        what,
+        given: given as u64,
+        allowed: format!("there must be none or one for each of the {count} {of}"),
+    })
 }
 
 /// Checks a position in f64.

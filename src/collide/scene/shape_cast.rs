@@ -1,11 +1,14 @@
 //! Shape casts: plain data, and their check.
 
+use glam::DVec3;
+
 use crate::collide::bvh::aabb::Aabb;
 use crate::collide::hull::support::Supports;
 use crate::collide::scene::body::Body;
 use crate::collide::scene::bounds::body_aabb;
 use crate::collide::scene::motion::Motion;
-use crate::collide::scene::placed::Placed;
+use crate::collide::scene::placed::{Placed, center_at};
+use crate::collide::scene::ray_columns::{check_column, check_f64};
 use crate::error::{Error, Location, Result};
 
 /// A shape that moves along a straight line without turning.
@@ -67,11 +70,17 @@ impl ShapeCast {
         Self { max_distance, ..self }
     }
 
-    /// Checks the cast and lays it out.
-    pub(crate) fn lay_out(&self, row: usize, supports: &Supports) -> Result<PlacedCast> {
+    /// Checks the cast and lays it out; `position` and `origin` as for [`PlacedShape::new`].
+    pub(crate) fn lay_out(
+        &self,
+        row: usize,
+        position: Option<[f64; 3]>,
+        origin: Option<DVec3>,
+        supports: &Supports,
+    ) -> Result<PlacedCast> {
         let at = Location::Cast(row);
         self.check_way(at)?;
-        let shape = PlacedShape::new(&self.body, at, supports)?;
+        let shape = PlacedShape::new(&self.body, position, origin, at, supports)?;
         if shape.placed.is_half_space() {
             return Err(Error::invalid(at, "a half-space can't be cast, as it has no size"));
         }
@@ -99,26 +108,82 @@ impl ShapeCast {
     }
 }
 
+/// The shape casts of a query, and further columns with one value for each.
+///
+/// Queries take it or anything that has casts: a slice, an array, a vector.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ShapeCastColumns<'a> {
+    /// The casts.
+    pub casts: &'a [ShapeCast],
+    /// Where the hull's origin of each shape starts, in world units, in place of the position of [`ShapeCast::body`], which is then not read:
+    /// empty, or one for each cast; each coordinate finite and at most 1e18 in magnitude.
+    pub positions: &'a [[f64; 3]],
+    /// The world of each cast, where the bodies have [worlds](crate::collide::BodyColumns::worlds): a shape meets the bodies of its world, and
+    /// statics. Else empty.
+    pub worlds: &'a [u32],
+}
+
+impl<'a> ShapeCastColumns<'a> {
+    /// Casts of shapes that start where they say.
+    pub fn new(casts: &'a [ShapeCast]) -> Self {
+        Self { casts, ..Self::default() }
+    }
+
+    /// Checks the positions.
+    ///
+    /// # Errors
+    /// [`Error::Count`] of the positions; [`Error::Value`] at the [`Location::Cast`] of the first bad one.
+    pub(crate) fn check(&self) -> Result<()> {
+        check_column("positions", self.positions.len(), self.casts.len(), "shape casts")?;
+        let check = |(row, position)| check_f64(Location::Cast(row), "position", position);
+        self.positions.iter().enumerate().try_for_each(check)
+    }
+}
+
+impl<'a, T: AsRef<[ShapeCast]> + ?Sized> From<&'a T> for ShapeCastColumns<'a> {
+    fn from(casts: &'a T) -> Self {
+        Self::new(casts.as_ref())
+    }
+}
+
 /// A checked body that is not one of the scene: a shape that is asked about.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PlacedShape {
     pub(crate) body: Body,
+    /// World position of its hull's origin.
+    pub(crate) position: DVec3,
+    /// Whether f32 may not hold that.
+    pub(crate) is_f64: bool,
+    /// Relative to the query's origin, as the box is.
     pub(crate) placed: Placed,
-    /// Its world box.
     pub(crate) aabb: Aabb,
 }
 
 impl PlacedShape {
-    /// Checks a body and lays it out.
+    /// Checks a body and lays it out. A checked `position` is in place of the body's own; `origin` is that of a query with positions in f64.
     ///
     /// # Errors
     /// Those of a body, at `at`.
-    pub(crate) fn new(body: &Body, at: Location, supports: &Supports) -> Result<Self> {
-        let packed = body.pack(0, supports).map_err(|error| error.moved_to(at))?;
+    pub(crate) fn new(
+        body: &Body,
+        position: Option<[f64; 3]>,
+        origin: Option<DVec3>,
+        at: Location,
+        supports: &Supports,
+    ) -> Result<Self> {
+        let own = if position.is_some() { [0.0; 3] } else { body.position };
+        let (body, is_f64) = (Body { position: own, ..*body }, position.is_some());
+        let radius = body.radius(0, supports).map_err(|error| error.moved_to(at))?;
         let record = &supports.records[body.hull as usize];
+        let position = DVec3::from(position.unwrap_or(own.map(f64::from)));
+        let is_plain = !is_f64 && origin.is_none();
+        let center = center_at(&body, position - origin.unwrap_or_default(), is_plain, record);
+        let packed = body.packed(radius, &center, supports);
         Ok(Self {
-            body: *body,
-            placed: Placed::new(body, packed.radius, record),
+            body,
+            position,
+            is_f64,
+            placed: Placed::centered(&body, radius, record, center),
             aabb: body_aabb(&packed, record, 0.0),
         })
     }

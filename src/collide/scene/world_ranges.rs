@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::collide::scene::columns::BodyColumns;
+use crate::collide::scene::ray_columns::check_column;
 use crate::error::{Error, Location, Result};
 
 /// For each ray, point or shape the movers of its world, in the order that worlds put them into. By default all see all.
@@ -16,14 +17,7 @@ impl WorldRanges {
     /// [`Error::Count`] where `worlds` is as long as neither nothing nor the things; [`Error::Invalid`] where either these or the bodies have
     /// worlds, but not both; as [`BodyColumns::check`].
     pub(crate) fn new(what: &str, worlds: &[u32], count: usize, bodies: &BodyColumns<'_>) -> Result<Self> {
-        if !worlds.is_empty() && worlds.len() != count {
-            return Err(Error::Count {
-                at: Location::Argument,
-                what: "worlds",
-                given: worlds.len() as u64,
-                allowed: format!("there must be none or one for each of the {count} {what}"),
-            });
-        }
+        check_column("worlds", worlds.len(), count, what)?;
         if bodies.bodies.is_empty() || count == 0 {
             return Ok(Self::default());
         }

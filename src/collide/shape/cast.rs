@@ -4,15 +4,17 @@
 //! misses, and those that it certainly meets later than another. Boxes are skipped only where their lower bound is clear of the best distance so
 //! far, and among equal distances the least body id wins. So neither the order of the walk nor the number of threads matters.
 
+use std::ops::Range;
+
 use glam::DVec3;
 
 use crate::collide::bvh::near_first::{BodyVisit, SlabBox};
-use crate::collide::gjk::pose::Placement;
 use crate::collide::narrow_phase::exact::measure_placed;
 use crate::collide::narrow_phase::measure::measure_pair;
 use crate::collide::narrow_phase::measured::Outcome;
 use crate::collide::scene::motion::Motion;
 use crate::collide::scene::shape_cast::PlacedCast;
+use crate::collide::scene::world_ranges::WorldRanges;
 use crate::collide::shape::crowd::{Crowd, at_least};
 use crate::collide::shape::rows::{ShapeCastAny, ShapeCastFirst, ShapeCastHit};
 use crate::collide::sweep::exact::ExactPair;
@@ -109,13 +111,12 @@ impl<'a> Caster<'a> {
     #[inline(never)]
     fn settle(&mut self, body: u32) -> Option<Found> {
         self.settled_count += 1;
-        let (hulls, other) = (&self.crowd.scene.hulls, &self.crowd.input.bodies[body as usize]);
-        let shape = &self.cast.shape.body;
-        let sides = [&hulls[shape.hull as usize], &hulls[other.hull as usize]];
+        let (shape, other) = (&self.cast.shape, &self.crowd.input.bodies[body as usize]);
         let still = Motion::default();
-        let start = [Placement::new(sides[0], shape), Placement::new(sides[1], other)];
+        let (start, _) = self.crowd.placements(shape, body);
         let offset = start[0].position - start[1].position;
-        let pair = ExactPair::new(sides, [shape, other], offset, [&self.cast.motion, &still]);
+        let sides = [start[0].hull, start[1].hull];
+        let pair = ExactPair::new(sides, [&shape.body, other], offset, [&self.cast.motion, &still]);
         let swept = pair.swept(&start, self.cast.end, self.goal.exact);
         let distance = match swept.outcome {
             SweepOutcome::Miss => return None,
@@ -129,7 +130,7 @@ impl<'a> Caster<'a> {
     fn row(&self, cast: u32, found: &Found) -> ShapeCastHit {
         let mut row = ShapeCastHit {
             cast,
-            body: found.body,
+            body: self.crowd.row_of(found.body),
             distance: found.distance,
             normal: (-found.swept.normal).to_array(),
             initial_overlap: found.swept.outcome == SweepOutcome::Touching,
@@ -137,12 +138,9 @@ impl<'a> Caster<'a> {
             separation: None,
         };
         if self.goal.witness {
-            let (hulls, other) = (&self.crowd.scene.hulls, &self.crowd.input.bodies[found.body as usize]);
-            let shape = &self.cast.shape.body;
-            let start = Placement::new(&hulls[shape.hull as usize], shape);
-            let met = start.moved(&self.cast.motion, found.swept.time);
-            let measured = measure_placed(&[met, Placement::new(&hulls[other.hull as usize], other)]);
-            row.points = Some([measured.on_a.to_array(), measured.on_b().to_array()]);
+            let ([start, other], base) = self.crowd.placements(&self.cast.shape, found.body);
+            let measured = measure_placed(&[start.moved(&self.cast.motion, found.swept.time), other]);
+            row.points = Some([measured.on_a, measured.on_b()].map(|point| (point + base).to_array()));
             row.separation = Some(measured.gap);
         }
         row
@@ -286,16 +284,17 @@ pub(crate) fn first_hits(
     crowd: &Crowd<'_>,
     goal: CastGoal,
     casts: &[PlacedCast],
+    worlds: &WorldRanges,
     first: u32,
     rows: &mut [ShapeCastFirst],
 ) -> Counts {
     let mut counts = Counts::default();
     for ((id, cast), row) in (first..).zip(casts).zip(rows) {
         let caster = Caster::new(crowd, goal, cast);
-        let probe = caster.probe();
+        let (probe, world) = (caster.probe(), worlds.get(id));
         let limit = at_least(cast.max_distance);
         let mut search = First { caster, limit, best: None, visit_count: 0 };
-        crowd.walk(&probe, &mut search);
+        crowd.walk(&probe, world.as_ref(), &mut search);
         let found = search.found();
         counts.visited += search.visit_count;
         counts.settled += search.caster.settled_count;
@@ -310,16 +309,17 @@ pub(crate) fn any_hits(
     crowd: &Crowd<'_>,
     goal: CastGoal,
     casts: &[PlacedCast],
+    worlds: &WorldRanges,
     first: u32,
     rows: &mut [ShapeCastAny],
 ) -> Counts {
     let mut counts = Counts::default();
     for ((id, cast), row) in (first..).zip(casts).zip(rows) {
         let caster = Caster::new(crowd, goal, cast);
-        let probe = caster.probe();
+        let (probe, world) = (caster.probe(), worlds.get(id));
         let limit = at_least(cast.max_distance);
         let mut search = Any { caster, limit, is_hit: false, visit_count: 0 };
-        crowd.walk(&probe, &mut search);
+        crowd.walk(&probe, world.as_ref(), &mut search);
         counts.visited += search.visit_count;
         counts.settled += search.caster.settled_count;
         *row = ShapeCastAny { cast: id, is_hit: search.is_hit };
@@ -333,13 +333,14 @@ pub(crate) fn all_hits(
     crowd: &Crowd<'_>,
     goal: CastGoal,
     cast: &PlacedCast,
+    world: Option<Range<u32>>,
     id: u32,
     rows: &mut Vec<ShapeCastHit>,
 ) -> Counts {
     let caster = Caster::new(crowd, goal, cast);
     let probe = caster.probe();
     let mut search = All { caster, limit: at_least(cast.max_distance), hits: Vec::new(), visit_count: 0 };
-    crowd.walk(&probe, &mut search);
+    crowd.walk(&probe, world.as_ref(), &mut search);
     search.hits.sort_unstable_by(|a, b| a.distance.total_cmp(&b.distance).then(a.body.cmp(&b.body)));
     rows.extend(search.hits.iter().map(|found| search.caster.row(id, found)));
     Counts { visited: search.visit_count, settled: search.caster.settled_count }

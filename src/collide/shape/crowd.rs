@@ -1,9 +1,17 @@
 //! The bodies of a query in trees, and a walk through them from near to far.
 
+use std::ops::Range;
+
+use glam::DVec3;
+
 use crate::collide::bvh::near_first::{BodyVisit, Probe};
 use crate::collide::bvh::static_tree::StaticBoxes;
 use crate::collide::bvh::tree::Tree;
+use crate::collide::gjk::pose::Placement;
+use crate::collide::hull::Dimension;
 use crate::collide::scene::query_input::{QueryInput, Scene};
+use crate::collide::scene::shape_cast::PlacedShape;
+use crate::collide::scene::world_ranges::ids_of_world;
 
 /// The bodies of a query.
 pub(crate) struct Crowd<'a> {
@@ -15,19 +23,61 @@ pub(crate) struct Crowd<'a> {
 }
 
 impl Crowd<'_> {
-    /// Visits half-spaces, movers and statics, those whose boxes are within the visitor's limit. Their ids count the statics on after the movers.
+    /// Visits half-spaces, movers and statics, those whose boxes are within the visitor's limit; of the movers those in `world`, or all. Their ids
+    /// count the statics on after the movers.
     #[inline(always)]
-    pub(crate) fn walk(&self, probe: &impl Probe, visitor: &mut impl BodyVisit) {
-        for &plane in &self.input.planes {
+    pub(crate) fn walk(&self, probe: &impl Probe, world: Option<&Range<u32>>, visitor: &mut impl BodyVisit) {
+        let plane = |plane: u32| {
             if visitor.limit() >= 0.0 {
                 visitor.body(plane);
             }
+        };
+        let (planes, mover_count) = (&self.input.planes, self.input.mover_count);
+        match world {
+            Some(world) => ids_of_world(planes, world, mover_count).for_each(plane),
+            None => planes.iter().copied().for_each(plane),
         }
-        self.tree.near_first(probe, visitor);
-        if self.input.bodies.len() > self.input.mover_count {
-            let mut visitor = Statics { visitor, first: self.input.mover_count as u32 };
+        match world {
+            Some(world) => {
+                let places = world.start as usize..world.end as usize;
+                self.tree.near_first_within(probe, places, visitor);
+            }
+            None => self.tree.near_first(probe, visitor),
+        }
+        if self.input.bodies.len() > mover_count {
+            let mut visitor = Statics { visitor, first: mover_count as u32 };
             self.static_boxes.tree.near_first(probe, &mut visitor);
         }
+    }
+
+    /// The movers in the world of a mover; `None` where there is one world.
+    #[inline(always)]
+    pub(crate) fn world_of(&self, body: u32) -> Option<Range<u32>> {
+        let rules = &self.input.rules;
+        let end = rules.end_of(body, self.input.mover_count as u32);
+        rules.has_worlds().then(|| rules.begin_of(body)..end)
+    }
+
+    /// The caller's row of a body.
+    pub(crate) fn row_of(&self, body: u32) -> u32 {
+        self.input.order.get(body as usize).copied().unwrap_or(body)
+    }
+
+    /// A shape and a body in f64, and the point that they are placed about: the body's position, or the shape's where the body is a half-space;
+    /// the world's origin where both positions are of f32.
+    pub(crate) fn placements(&self, shape: &PlacedShape, body: u32) -> ([Placement<'_>; 2], DVec3) {
+        let (hulls, stored) = (&self.scene.hulls, self.input.stored());
+        let (other, position) = (&self.input.bodies[body as usize], stored.position(body));
+        let sides = [&hulls[shape.body.hull as usize], &hulls[other.hull as usize]];
+        let base = if !shape.is_f64 && !self.input.is_far() {
+            DVec3::ZERO
+        } else if sides[1].dimension() == Dimension::HalfSpace {
+            shape.position
+        } else {
+            position
+        };
+        let placed = Placement::at(sides[0], &shape.body, shape.position - base);
+        ([placed, Placement::at(sides[1], other, position - base)], base)
     }
 }
 

@@ -97,13 +97,14 @@ impl<const N: usize> Waiting<N> {
     }
 }
 
-/// Walks to the bodies whose boxes meet that of a mover.
+/// Walks to the bodies of a mover's world whose boxes meet its own.
 #[inline(always)]
 fn walk(crowd: &Crowd<'_>, body: u32, aabb: &Aabb, visitor: &mut impl BodyVisit) {
+    let world = crowd.world_of(body);
     if crowd.input.placed[body as usize].is_half_space() {
-        crowd.walk(&NearPlane(*aabb), visitor);
+        crowd.walk(&NearPlane(*aabb), world.as_ref(), visitor);
     } else {
-        crowd.walk(&NearBox(*aabb), visitor);
+        crowd.walk(&NearBox(*aabb), world.as_ref(), visitor);
     }
 }
 

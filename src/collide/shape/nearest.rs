@@ -5,10 +5,12 @@
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::ops::Range;
+
+use glam::DVec3;
 
 use crate::collide::bvh::aabb::Aabb;
 use crate::collide::bvh::near_first::{BodyVisit, NearBox, NearPlane};
-use crate::collide::gjk::pose::Placement;
 use crate::collide::narrow_phase::exact::{measure, measure_placed};
 use crate::collide::narrow_phase::measure::measure_pair;
 use crate::collide::narrow_phase::measured::{Measured, Outcome};
@@ -31,7 +33,8 @@ pub(crate) struct NearGoal {
 pub(crate) enum Near<'a> {
     /// A mover of the scene, with its box.
     Body(u32, &'a Aabb),
-    Shape(&'a PlacedShape),
+    /// A shape, with the movers of its world; none where it sees all.
+    Shape(&'a PlacedShape, Option<Range<u32>>),
 }
 
 /// Twice τ against the sum of the bounding radii: τ is at most 1e-5 of it, and 5e-6 but for half-spaces.
@@ -81,11 +84,11 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn accepts(&self, body: u32) -> bool {
-        match *self.near {
-            Near::Body(query, _) => {
+        match self.near {
+            &Near::Body(query, _) => {
                 query != body && self.crowd.input.accepts(self.crowd.scene, query.min(body), query.max(body))
             }
-            Near::Shape(shape) => {
+            Near::Shape(shape, _) => {
                 let (a, b) = (&shape.body, &self.crowd.input.bodies[body as usize]);
                 let is_flat =
                     shape.placed.is_half_space() && self.crowd.input.placed[body as usize].is_half_space();
@@ -94,16 +97,25 @@ impl Search<'_> {
         }
     }
 
-    /// The measurement in f64.
+    /// The measurement in f64. The point is relative to the base of the pair.
     fn settle(&mut self, body: u32) -> Measured {
         self.counts.settled += 1;
-        let (hulls, bodies) = (&self.crowd.scene.hulls, &self.crowd.input.bodies);
-        match *self.near {
-            Near::Body(query, _) => measure(hulls, self.crowd.input.stored(), [query, body]),
-            Near::Shape(shape) => {
-                let [shape, body] = [&shape.body, &bodies[body as usize]];
-                measure_placed(&[shape, body].map(|body| Placement::new(&hulls[body.hull as usize], body)))
+        match self.near {
+            &Near::Body(query, _) => {
+                measure(&self.crowd.scene.hulls, self.crowd.input.stored(), [query, body])
             }
+            Near::Shape(shape, _) => measure_placed(&self.crowd.placements(shape, body).0),
+        }
+    }
+
+    /// The point that a pair is placed about.
+    fn base(&self, body: u32) -> DVec3 {
+        match self.near {
+            &Near::Body(query, _) => {
+                let base = self.crowd.input.stored().base(&self.crowd.scene.hulls, [query, body]);
+                base.unwrap_or_default()
+            }
+            Near::Shape(shape, _) => self.crowd.placements(shape, body).1,
         }
     }
 }
@@ -152,7 +164,7 @@ impl BodyVisit for Search<'_> {
     }
 }
 
-/// Adds the nearest bodies, sorted by separation and body.
+/// Adds the nearest bodies, sorted by separation and body, as those of row `query`.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
 pub(crate) fn nearest(
     crowd: &Crowd<'_>,
@@ -161,9 +173,9 @@ pub(crate) fn nearest(
     query: u32,
     rows: &mut Vec<NearestBody>,
 ) -> Counts {
-    let (placed, aabb) = match *near {
-        Near::Body(body, aabb) => (&crowd.input.placed[body as usize], aabb),
-        Near::Shape(shape) => (&shape.placed, &shape.aabb),
+    let (placed, aabb, world) = match near {
+        &Near::Body(body, aabb) => (&crowd.input.placed[body as usize], aabb, crowd.world_of(body)),
+        Near::Shape(shape, world) => (&shape.placed, &shape.aabb, world.clone()),
     };
     let mut search = Search {
         crowd,
@@ -176,9 +188,9 @@ pub(crate) fn nearest(
         counts: Counts::default(),
     };
     if placed.is_half_space() {
-        crowd.walk(&NearPlane(*aabb), &mut search);
+        crowd.walk(&NearPlane(*aabb), world.as_ref(), &mut search);
     } else {
-        crowd.walk(&NearBox(*aabb), &mut search);
+        crowd.walk(&NearBox(*aabb), world.as_ref(), &mut search);
     }
     let most = match search.uppers.peek() {
         Some(bound) if search.uppers.len() == goal.count => bound.0,
@@ -196,13 +208,16 @@ pub(crate) fn nearest(
     }
     found.sort_unstable_by(|(a, one), (b, other)| one.gap.total_cmp(&other.gap).then(a.cmp(b)));
     found.truncate(goal.count);
-    rows.extend(found.iter().map(|&(body, measured)| NearestBody {
-        query,
-        body,
-        status: measured.status,
-        separation: measured.gap,
-        normal: measured.normal.to_array(),
-        points: [measured.on_a.to_array(), measured.on_b().to_array()],
+    rows.extend(found.iter().map(|&(body, measured)| {
+        let base = search.base(body);
+        NearestBody {
+            query,
+            body: crowd.row_of(body),
+            status: measured.status,
+            separation: measured.gap,
+            normal: measured.normal.to_array(),
+            points: [measured.on_a, measured.on_b()].map(|point| (point + base).to_array()),
+        }
     }));
     search.counts
 }

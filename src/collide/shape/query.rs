@@ -13,36 +13,78 @@ use crate::collide::narrow_phase::settle::milliseconds;
 use crate::collide::ray::query::{check_count, fill_rows, list_rows};
 use crate::collide::scene::body::Body;
 use crate::collide::scene::bounds::aabbs_into;
+use crate::collide::scene::columns::BodyColumns;
 use crate::collide::scene::query_input::{QueryInput, Scene};
-use crate::collide::scene::shape_cast::{PlacedCast, PlacedShape, ShapeCast};
+use crate::collide::scene::ray_columns::{check_column, check_f64};
+use crate::collide::scene::shape_cast::{PlacedCast, PlacedShape, ShapeCast, ShapeCastColumns};
+use crate::collide::scene::world_ranges::WorldRanges;
 use crate::collide::shape::cast::{CastGoal, Counts, all_hits, any_hits, first_hits};
 use crate::collide::shape::crowd::Crowd;
 use crate::collide::shape::hits::{self, HitFlags};
 use crate::collide::shape::nearest::{self, Near, NearGoal};
 use crate::collide::shape::rows::{NearestBody, ShapeCastAny, ShapeCastFirst, ShapeCastHit};
-use crate::error::{Location, Result};
+use crate::error::{Error, Location, Result};
 use crate::parallel::map_chunks;
 
 /// Bodies of which one task finds whether they are hit.
 const TASK: usize = 128;
 
-/// Checks shape casts and lays them out.
-///
-/// # Errors
-/// At the [`Location::Cast`] of the first bad one; [`Error::TooMany`](crate::Error::TooMany).
-pub(crate) fn lay_out_casts(supports: &Supports, casts: &[ShapeCast]) -> Result<Vec<PlacedCast>> {
-    check_count("shape casts", casts.len())?;
-    casts.iter().enumerate().map(|(row, cast)| cast.lay_out(row, supports)).collect()
+/// What bodies are asked about: casts or shapes, laid out, with the movers that each sees.
+#[derive(Debug)]
+pub(crate) struct Asked<T> {
+    placed: Vec<T>,
+    worlds: WorldRanges,
 }
 
-/// Checks shapes and lays them out.
+/// Checks shape casts and lays them out for a query over some bodies.
 ///
 /// # Errors
-/// At the [`Location::Query`] of the first bad one; [`Error::TooMany`](crate::Error::TooMany).
-pub(crate) fn lay_out_shapes(supports: &Supports, shapes: &[Body]) -> Result<Vec<PlacedShape>> {
+/// At the [`Location::Cast`] of the first bad one; [`Error::TooMany`]; as [`WorldRanges::new`].
+pub(crate) fn lay_out_casts(
+    supports: &Supports,
+    columns: &ShapeCastColumns<'_>,
+    bodies: &BodyColumns<'_>,
+    input: &QueryInput,
+) -> Result<Asked<PlacedCast>> {
+    let casts = columns.casts;
+    check_count("shape casts", casts.len())?;
+    columns.check()?;
+    let worlds = WorldRanges::new("shape casts", columns.worlds, casts.len(), bodies)?;
+    let origin = input.is_far().then_some(input.origin);
+    let placed = |(row, cast): (usize, &ShapeCast)| {
+        cast.lay_out(row, columns.positions.get(row).copied(), origin, supports)
+    };
+    Ok(Asked { placed: casts.iter().enumerate().map(placed).collect::<Result<_>>()?, worlds })
+}
+
+/// Checks shapes and lays them out for a query over some bodies.
+///
+/// # Errors
+/// At the [`Location::Query`] of the first bad one; [`Error::TooMany`]; as [`WorldRanges::new`];
+/// [`Error::Invalid`] where shapes have owners or exclusions.
+pub(crate) fn lay_out_shapes(
+    supports: &Supports,
+    columns: &BodyColumns<'_>,
+    bodies: &BodyColumns<'_>,
+    input: &QueryInput,
+) -> Result<Asked<PlacedShape>> {
+    let (shapes, positions) = (columns.bodies, columns.positions);
     check_count("shapes", shapes.len())?;
-    let placed = |(row, shape)| PlacedShape::new(shape, Location::Query(row), supports);
-    shapes.iter().enumerate().map(placed).collect()
+    if !columns.owners.is_empty() || columns.exclusions.is_some() {
+        let message = "shapes are no bodies of the query: leave out their owners and exclusions";
+        return Err(Error::invalid(Location::Argument, message));
+    }
+    check_column("positions", positions.len(), shapes.len(), "shapes")?;
+    let worlds = WorldRanges::new("shapes", columns.worlds, shapes.len(), bodies)?;
+    let origin = input.is_far().then_some(input.origin);
+    let placed = |(row, shape): (usize, &Body)| {
+        let (at, position) = (Location::Query(row), positions.get(row).copied());
+        if let Some(position) = &position {
+            check_f64(at, "position", position)?;
+        }
+        PlacedShape::new(shape, position, origin, at, supports)
+    };
+    Ok(Asked { placed: shapes.iter().enumerate().map(placed).collect::<Result<_>>()?, worlds })
 }
 
 /// What a query returns: rows, counts of the pairs examined, and the number of hits.
@@ -109,14 +151,14 @@ pub(crate) fn shape_casts(
     scene: &Scene,
     input: QueryInput,
     pool: &SearchPool,
-    casts: &[PlacedCast],
+    casts: &Asked<PlacedCast>,
     goal: CastGoal,
 ) -> Result<Batch<ShapeCastFirst>> {
     with_crowd(scene, input, pool, |crowd, _| {
         let settled = Settled::default();
         let empty = ShapeCastFirst { cast: 0, hit: None };
-        let (rows, visited) = fill_rows(crowd.input, casts, empty, |casts, first, rows| {
-            settled.visited(first_hits(crowd, goal, casts, first, rows))
+        let (rows, visited) = fill_rows(crowd.input, &casts.placed, empty, |part, first, rows| {
+            settled.visited(first_hits(crowd, goal, part, &casts.worlds, first, rows))
         })?;
         let hit_count = rows.iter().filter(|row| row.hit.is_some()).count() as u64;
         Ok(Found { rows, counts: settled.with(visited), hit_count })
@@ -128,13 +170,13 @@ pub(crate) fn shape_casts_all(
     scene: &Scene,
     input: QueryInput,
     pool: &SearchPool,
-    casts: &[PlacedCast],
+    casts: &Asked<PlacedCast>,
     goal: CastGoal,
 ) -> Result<Batch<ShapeCastHit>> {
     with_crowd(scene, input, pool, |crowd, _| {
         let settled = Settled::default();
-        let (rows, visited) = list_rows(crowd.input, casts, |cast, id, rows| {
-            settled.visited(all_hits(crowd, goal, cast, id, rows))
+        let (rows, visited) = list_rows(crowd.input, &casts.placed, |cast, id, rows| {
+            settled.visited(all_hits(crowd, goal, cast, casts.worlds.get(id), id, rows))
         })?;
         let hit_count = rows.len() as u64;
         Ok(Found { rows, counts: settled.with(visited), hit_count })
@@ -146,14 +188,14 @@ pub(crate) fn shape_casts_any(
     scene: &Scene,
     input: QueryInput,
     pool: &SearchPool,
-    casts: &[PlacedCast],
+    casts: &Asked<PlacedCast>,
     goal: CastGoal,
 ) -> Result<Batch<ShapeCastAny>> {
     with_crowd(scene, input, pool, |crowd, _| {
         let settled = Settled::default();
         let empty = ShapeCastAny { cast: 0, is_hit: false };
-        let (rows, visited) = fill_rows(crowd.input, casts, empty, |casts, first, rows| {
-            settled.visited(any_hits(crowd, goal, casts, first, rows))
+        let (rows, visited) = fill_rows(crowd.input, &casts.placed, empty, |part, first, rows| {
+            settled.visited(any_hits(crowd, goal, part, &casts.worlds, first, rows))
         })?;
         let hit_count = rows.iter().filter(|row| row.is_hit).count() as u64;
         Ok(Found { rows, counts: settled.with(visited), hit_count })
@@ -165,22 +207,42 @@ pub(crate) fn nearest_bodies(
     scene: &Scene,
     input: QueryInput,
     pool: &SearchPool,
-    shapes: Option<&[PlacedShape]>,
+    shapes: Option<&Asked<PlacedShape>>,
     goal: NearGoal,
 ) -> Result<Batch<NearestBody>> {
     with_crowd(scene, input, pool, |crowd, boxes| {
         let settled = Settled::default();
         let (rows, visited) = match shapes {
-            Some(shapes) => list_rows(crowd.input, shapes, |shape, id, rows| {
-                settled.visited(nearest::nearest(crowd, goal, &Near::Shape(shape), id, rows))
+            Some(Asked { placed, worlds }) => list_rows(crowd.input, placed, |shape, id, rows| {
+                let near = Near::Shape(shape, worlds.get(id));
+                settled.visited(nearest::nearest(crowd, goal, &near, id, rows))
             })?,
-            None => list_rows(crowd.input, boxes, |aabb, id, rows| {
-                settled.visited(nearest::nearest(crowd, goal, &Near::Body(id, aabb), id, rows))
-            })?,
+            None => {
+                let places = places(&crowd.input.order, boxes.len());
+                list_rows(crowd.input, &places, |&place, id, rows| {
+                    let near = Near::Body(place, &boxes[place as usize]);
+                    settled.visited(nearest::nearest(crowd, goal, &near, id, rows))
+                })?
+            }
         };
         let hit_count = rows.iter().filter(|row| row.status.is_hit()).count() as u64;
         Ok(Found { rows, counts: settled.with(visited), hit_count })
     })
+}
+
+/// The place of each row of the bodies, where worlds put these into an order.
+fn places(order: &[u32], count: usize) -> Vec<u32> {
+    let mut places: Vec<u32> = (0..count as u32).collect();
+    (0..).zip(order).for_each(|(place, &row)| places[row as usize] = place);
+    places
+}
+
+/// What was found for each place, by the rows of the bodies.
+fn by_row<T: Copy>(found: Vec<T>, order: &[u32]) -> Vec<T> {
+    if order.is_empty() {
+        return found;
+    }
+    places(order, found.len()).into_iter().map(|place| found[place as usize]).collect()
 }
 
 /// Whether each body hits another one.
@@ -198,7 +260,7 @@ pub(crate) fn hits(scene: &Scene, input: QueryInput, pool: &SearchPool) -> Resul
         crowd.input.awaited.check()?;
         let sum = |of: fn(&Counts) -> u64| parts.iter().map(of).sum();
         let counts = Counts { visited: sum(|part| part.visited), settled: sum(|part| part.settled) };
-        let rows = flags.into_rows();
+        let rows = by_row(flags.into_rows(), &crowd.input.order);
         let hit_count = rows.iter().filter(|&&is_hit| is_hit).count() as u64;
         Ok(Found { rows, counts, hit_count })
     })
@@ -217,7 +279,8 @@ pub(crate) fn hit_counts(scene: &Scene, input: QueryInput, pool: &SearchPool) ->
         crowd.input.awaited.check()?;
         let sum = |of: fn(&Counts) -> u64| parts.iter().map(of).sum();
         let counts = Counts { visited: sum(|part| part.visited), settled: sum(|part| part.settled) };
-        let rows: Vec<u32> = counters.into_iter().map(|counter| counter.into_inner()).collect();
+        let found: Vec<u32> = counters.into_iter().map(|counter| counter.into_inner()).collect();
+        let rows = by_row(found, &crowd.input.order);
         let hit_count = rows.iter().filter(|&&count| count > 0).count() as u64;
         Ok(Found { rows, counts, hit_count })
     })
