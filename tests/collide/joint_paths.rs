@@ -490,6 +490,66 @@ fn far_from_the_origin_and_of_every_size_the_answer_is_the_same() {
     }
 }
 
+/// Statics in f64, and a robot among them: as at the origin, bit for bit where the point amid the statics moves by as much as they do.
+#[test]
+fn far_statics_in_f64_are_met_as_at_the_origin() {
+    let grid = |position: [f64; 3]| position.map(|x| (x * 1_048_576.0).round() / 1_048_576.0);
+    let mut random = Random::new(931);
+    let mut counts = [0; 3];
+    for _ in 0..extent(6, 40) {
+        let mut robot = Robot::new(&mut random, 1.0, 8);
+        let positions: Vec<[f64; 3]> =
+            robot.statics.iter().map(|body| grid(body.position.map(f64::from))).collect();
+        for (body, position) in robot.statics.iter_mut().zip(&positions) {
+            body.position = position.map(|x| x as f32);
+            assert_eq!(body.position.map(f64::from), *position);
+        }
+        let courses = courses(&robot, &mut random, 20);
+        let links = courses[0].path().poses.len() / courses[0].path().sample_count;
+        let poses: Vec<Vec<LinkPose>> = (courses.iter())
+            .map(|course| {
+                let place = |pose: &LinkPose| LinkPose { position: grid(pose.position), ..*pose };
+                course.path().poses.iter().map(place).collect()
+            })
+            .collect();
+        for (_, engine) in engines() {
+            let run = |statics: Vec<Body>, shift: Option<[f64; 3]>| {
+                let by = shift.unwrap_or_default();
+                let shifted = |position: [f64; 3]| [0, 1, 2].map(|k| position[k] + by[k]);
+                let static_positions = match shift {
+                    Some(_) => positions.iter().map(|&position| shifted(position)).collect(),
+                    None => Vec::new(),
+                };
+                let options = Options { statics, static_positions, ..Options::default() };
+                let arena = Arena::new(&engine, &robot.hulls, options).unwrap();
+                let place = |pose: &LinkPose| LinkPose { position: shifted(pose.position), ..*pose };
+                let moved: Vec<Vec<LinkPose>> =
+                    poses.iter().map(|poses| poses.iter().map(place).collect()).collect();
+                let paths: Vec<JointPath<'_>> =
+                    moved.iter().map(|poses| JointPath::new(poses.len() / links, poses)).collect();
+                let all = moved.concat();
+                let postures = arena.postures(robot.columns(), all.len() / links, &all);
+                (ask(&arena, &robot, &paths), postures.unwrap().wait().unwrap().rows)
+            };
+            let nowhere: Vec<Body> = robot.statics.iter().map(|body| body.at([f32::NAN; 3])).collect();
+            let plain = run(robot.statics.clone(), None);
+            let here = run(nowhere.clone(), Some([0.0; 3]));
+            for shift in [[1024.0 * 9_765.0, 0.0, 0.0], [-1024.0 * 9_765.0, 1024.0, 1024.0 * 9_764.0]] {
+                assert_eq!(run(nowhere.clone(), Some(shift)), here);
+            }
+            for found in [&run(nowhere, Some([9_999_999.0, -17.0, 3.0])), &here] {
+                for (one, other) in found.0.iter().zip(&plain.0) {
+                    assert_eq!((one.outcome, one.pair), (other.outcome, other.pair));
+                    assert!((one.free_until - other.free_until).abs() <= 1e-6, "{one:?} {other:?}");
+                }
+                assert_eq!(found.1, plain.1);
+            }
+            plain.0.iter().for_each(|row| counts[row.outcome as usize] += 1);
+        }
+    }
+    assert!(counts[0] > 20 && counts[1] > 20, "{counts:?}");
+}
+
 #[test]
 fn bad_input_is_an_error_that_names_path_sample_and_link() {
     let hulls = [Hull::ball(1.0).unwrap(), Hull::half_space()];

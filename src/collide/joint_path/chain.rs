@@ -139,6 +139,11 @@ impl Chain {
         self.statics.as_ref().map_or(&[], |statics| &statics.bodies)
     }
 
+    /// What the statics, and so the poses of links, are relative to; none where it is the world's origin.
+    pub(crate) fn origin(&self) -> Option<DVec3> {
+        self.statics.as_ref().and_then(|statics| statics.origin)
+    }
+
     /// Whether a part and a static may meet.
     pub(crate) fn meets_static(&self, part: &Part, still: u32) -> bool {
         let id = self.link_count as u32 + still;

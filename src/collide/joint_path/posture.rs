@@ -1,5 +1,7 @@
 //! Postures: a robot's poses at single times, tested as bodies are.
 
+use glam::DVec3;
+
 use crate::collide::bvh::aabb::Aabb;
 use crate::collide::bvh::tree::bodies_within;
 use crate::collide::gjk::pose::Placement;
@@ -182,8 +184,10 @@ pub(crate) fn placement<'a>(chain: &'a Chain, frames: &[LinkFrame], id: u32) -> 
             Placement::posed(&hulls[part.body.hull as usize], &part.body, position, turn)
         }
         None => {
-            let body = &chain.static_bodies()[id as usize - chain.parts.len()];
-            Placement::new(&hulls[body.hull as usize], body)
+            let still = id as usize - chain.parts.len();
+            let body = &chain.static_bodies()[still];
+            let position = chain.statics.as_ref().map_or(DVec3::ZERO, |statics| statics.position(still));
+            Placement::at(&hulls[body.hull as usize], body, position)
         }
     }
 }

@@ -22,7 +22,7 @@ const TASK: usize = 8;
 /// Copies of checked paths, in one piece.
 #[derive(Debug)]
 pub(crate) struct OwnedPaths {
-    poses: Vec<LinkPose>,
+    pub(crate) poses: Vec<LinkPose>,
     deviations: Vec<f64>,
     /// Number of samples, first pose and first deviation of each path.
     paths: Vec<OwnedPath>,

@@ -284,7 +284,7 @@ impl Walk {
             Other::Static(b) => {
                 let Some(statics) = &chain.statics else { return };
                 let rigid = &statics.rigids(&chain.scene.hulls)[b];
-                (rigid, DVec3::from(statics.bodies[b].position.map(f64::from)), rigid.arm)
+                (rigid, statics.position(b), rigid.arm)
             }
         };
         let offset = from.position - position;

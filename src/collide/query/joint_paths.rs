@@ -1,5 +1,6 @@
 //! Paths and postures of a robot among the statics of an arena.
 
+use glam::DVec3;
 use web_time::Instant;
 
 use crate::collide::joint_path::chain::Chain;
@@ -17,10 +18,6 @@ use crate::pending::Pending;
 impl Arena {
     /// The robot of some links among the statics.
     fn chain(&self, columns: BodyColumns<'_>) -> Result<Chain> {
-        if !self.options().static_positions.is_empty() {
-            let message = "a robot's paths can't take statics with positions in f64 yet";
-            return Err(Error::invalid(Location::Argument, message));
-        }
         Chain::new(&self.scene, self.statics.as_ref(), columns)
     }
 
@@ -33,6 +30,8 @@ impl Arena {
     /// bodies have poses too where a later link has bodies. Bodies of one link never meet. Links of
     /// [`BodyColumns::exclusions`] never meet either: there link `i` is `i`, and the static `i` of a robot of `n` links is `n + i`, or `i` in
     /// [`Exclusions::with_statics`](crate::collide::Exclusions::with_statics). Groups and masks count as in all queries. The surroundings are the arena's [statics](crate::collide::Options::statics).
+    /// Where these have [positions in f64](crate::collide::Options::static_positions), poses are taken relative to a point amid the statics, so that a
+    /// robot among them is judged as at the world's origin, however far away it is.
     ///
     /// # What is proved
     /// [`JointPath`] says how the links move between samples. With τ the tolerance of [`intersections`](Self::intersections):
@@ -110,7 +109,8 @@ impl Arena {
             return Err(Error::TooMany { what: "paths", count, limit });
         }
         let chain = self.chain(columns)?;
-        let paths = OwnedPaths::new(paths, chain.link_count)?;
+        let mut paths = OwnedPaths::new(paths, chain.link_count)?;
+        relative_to(&mut paths.poses, chain.origin());
         let (answer_limit, upload_ms) = (self.engine().answer_limit(), begin.elapsed().as_secs_f64() * 1e3);
         Ok(Pending::spawn(move |awaited| {
             let found = query::joint_paths(&chain, &paths, step_limit, answer_limit, awaited)?;
@@ -159,12 +159,21 @@ impl Arena {
         span!("hullfield.collide.postures", bodies = columns.bodies.len(), postures = posture_count);
         let chain = self.chain(columns)?;
         check_postures(posture_count, poses, chain.link_count)?;
-        let poses = poses.to_vec();
+        let mut poses = poses.to_vec();
+        relative_to(&mut poses, chain.origin());
         let (answer_limit, upload_ms) = (self.engine().answer_limit(), begin.elapsed().as_secs_f64() * 1e3);
         Ok(Pending::spawn(move |awaited| {
             let found = query::postures(&chain, posture_count, &poses, answer_limit, awaited)?;
             Ok(timed(found, upload_ms))
         }))
+    }
+}
+
+/// Poses relative to the origin that the statics are laid out about.
+fn relative_to(poses: &mut [LinkPose], origin: Option<DVec3>) {
+    let Some(origin) = origin else { return };
+    for pose in poses {
+        pose.position = (DVec3::from(pose.position) - origin).to_array();
     }
 }
 

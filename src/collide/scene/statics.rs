@@ -92,6 +92,14 @@ impl Statics {
         self.frames.get_or_init(|| (0..).zip(&self.bodies).map(frame).collect())
     }
 
+    /// Position of a static's hull's origin, relative to what the statics are laid out about.
+    pub(crate) fn position(&self, index: usize) -> DVec3 {
+        match self.positions.get(index) {
+            Some(position) => position - self.origin.unwrap_or_default(),
+            None => DVec3::from(self.bodies[index].position.map(f64::from)),
+        }
+    }
+
     /// The statics about their own positions.
     pub(crate) fn rigids(&self, hulls: &[Hull]) -> &[Rigid] {
         // On this thread, as above.
