@@ -50,6 +50,11 @@ impl Bodies<'_> {
         }
     }
 
+    /// Whether there are bodies, and they have worlds; nothing where there are none.
+    pub(crate) fn has_worlds(&self) -> Option<bool> {
+        (!self.bodies.is_empty()).then_some(!self.worlds.is_empty())
+    }
+
     /// How many bodies there are, each with all of its parts.
     pub(crate) fn body_count(&self) -> usize {
         self.parts.as_ref().map_or(self.bodies.len(), Parts::body_count)

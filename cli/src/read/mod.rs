@@ -32,7 +32,7 @@ pub(crate) use map::{Map, costs, map, write_npy};
 pub(crate) use mesh_files::{models, point_sets};
 pub(crate) use parts::Parts;
 pub(crate) use point_set::{PointSet, PointSets};
-pub(crate) use rays::{ray_error_at_line, rays, world_points};
+pub(crate) use rays::{Points, Rays, ray_error_at_line, rays, world_points};
 pub(crate) use room::{Query as RoomQuery, Scenario, point as room_point, queries, room, scenarios};
 pub(crate) use surface::{
     Query as SurfaceQuery, QueryEnd as SurfaceQueryEnd, face as surface_face, faces as surface_faces,

@@ -9,19 +9,37 @@ use super::table::Table;
 use super::text::Real;
 use crate::failure::{Failure, Result};
 
-const RAY_COLUMNS: [&str; 7] = ["ox", "oy", "oz", "dx", "dy", "dz", "max"];
-const POINT_COLUMNS: [&str; 3] = ["x", "y", "z"];
+const RAY_COLUMNS: [&str; 8] = ["ox", "oy", "oz", "dx", "dy", "dz", "max", "world"];
+const POINT_COLUMNS: [&str; 4] = ["x", "y", "z", "world"];
+
+/// The rays of a file.
+#[derive(Debug, Default)]
+pub(crate) struct Rays {
+    pub(crate) rays: Vec<Ray>,
+    /// Where they start in f64; empty where they start at their own origins.
+    pub(crate) origins: Vec<[f64; 3]>,
+    /// The world of each, where the file says it.
+    pub(crate) worlds: Option<Vec<u32>>,
+}
+
+/// The points of a file.
+#[derive(Debug)]
+pub(crate) struct Points<T> {
+    pub(crate) points: Vec<[T; 3]>,
+    /// The world of each, where the file says it.
+    pub(crate) worlds: Option<Vec<u32>>,
+}
 
 /// Reads rays. With `in_f64` their origins are a list of their own, else that is empty.
-pub(crate) fn rays(file: &Path, in_f64: bool) -> Result<(Vec<Ray>, Vec<[f64; 3]>)> {
+pub(crate) fn rays(file: &Path, in_f64: bool) -> Result<Rays> {
     let mut table = Table::open(file, &RAY_COLUMNS)?;
     let origin = [table.required("ox")?, table.required("oy")?, table.required("oz")?];
     let direction = [table.required("dx")?, table.required("dy")?, table.required("dz")?];
-    let most = table.column("max");
-    let (mut rays, mut origins) = (Vec::new(), Vec::new());
+    let (most, world) = (table.column("max"), table.column("world"));
+    let mut found = Rays { worlds: world.map(|_| Vec::new()), ..Rays::default() };
     while table.next()? {
         let start = if in_f64 {
-            origins.push(table.numbers(origin)?);
+            found.origins.push(table.numbers(origin)?);
             [0.0; 3]
         } else {
             table.numbers(origin)?
@@ -38,20 +56,27 @@ pub(crate) fn rays(file: &Path, in_f64: bool) -> Result<(Vec<Ray>, Vec<[f64; 3]>
                 return Err(table.invalid(column, format!("{} is below zero", ray.max_distance)));
             }
         }
-        rays.push(ray);
+        if let (Some(worlds), Some(column)) = (&mut found.worlds, world) {
+            worlds.push(table.whole(column)?);
+        }
+        found.rays.push(ray);
     }
-    Ok((rays, origins))
+    Ok(found)
 }
 
 /// Reads points in the world, as f32 or as f64.
-pub(crate) fn world_points<T: Real + Default>(file: &Path) -> Result<Vec<[T; 3]>> {
+pub(crate) fn world_points<T: Real + Default>(file: &Path) -> Result<Points<T>> {
     let mut table = Table::open(file, &POINT_COLUMNS)?;
     let columns = [table.required("x")?, table.required("y")?, table.required("z")?];
-    let mut points = Vec::new();
+    let world = table.column("world");
+    let mut found = Points { points: Vec::new(), worlds: world.map(|_| Vec::new()) };
     while table.next()? {
-        points.push(table.numbers(columns)?);
+        found.points.push(table.numbers(columns)?);
+        if let (Some(worlds), Some(column)) = (&mut found.worlds, world) {
+            worlds.push(table.whole(column)?);
+        }
     }
-    Ok(points)
+    Ok(found)
 }
 
 /// Turns the library's error about a ray or a point into one that names the file and the line; `None` for another error. `first` is the
@@ -83,19 +108,19 @@ mod tests {
     }
 
     fn plain(file: &Path) -> Result<Vec<Ray>> {
-        let (rays, origins) = rays(file, false)?;
-        assert!(origins.is_empty());
+        let Rays { rays, origins, worlds } = rays(file, false)?;
+        assert!(origins.is_empty() && worlds.is_none());
         Ok(rays)
     }
 
     #[test]
     fn origins_in_f64_keep_their_digits() {
         let text = "ox,oy,oz,dx,dy,dz\n10000000.000001,0.1,-1e300,0,0,1\n";
-        let (found, origins) = read("far", text, |file| rays(file, true)).unwrap();
-        assert_eq!(origins, [[10_000_000.000_001, 0.1, -1e300]]);
-        assert_eq!(found, [Ray::new([0.0; 3], [0.0, 0.0, 1.0])]);
+        let found = read("far", text, |file| rays(file, true)).unwrap();
+        assert_eq!(found.origins, [[10_000_000.000_001, 0.1, -1e300]]);
+        assert_eq!(found.rays, [Ray::new([0.0; 3], [0.0, 0.0, 1.0])]);
         let found = read("far-points", "x,y,z\n1e9,0.1,0.3\n", world_points::<f64>).unwrap();
-        assert_eq!(found, [[1e9, 0.1, 0.3]]);
+        assert_eq!(found.points, [[1e9, 0.1, 0.3]]);
     }
 
     #[test]
@@ -105,7 +130,21 @@ mod tests {
         let found = read("end", "ox,oy,oz,dx,dy,dz,max\n0,0,0,1,0,0,2.5\n0,0,0,1,0,0,inf\n", plain).unwrap();
         let ray = Ray::new([0.0; 3], [1.0, 0.0, 0.0]);
         assert_eq!(found, [ray.up_to(2.5), ray]);
-        assert_eq!(read("points", "z,y,x\n3,2,1\n", world_points::<f32>).unwrap(), [[1.0, 2.0, 3.0]]);
+        let found = read("points", "z,y,x\n3,2,1\n", world_points::<f32>).unwrap();
+        assert_eq!((found.points, found.worlds), (vec![[1.0, 2.0, 3.0]], None));
+    }
+
+    #[test]
+    fn a_world_is_a_number() {
+        let text = "world,ox,oy,oz,dx,dy,dz\n7,1,2,3,0,0,-2\n4294967295,1,2,3,0,0,-2\n";
+        assert_eq!(read("worlds", text, |file| rays(file, false)).unwrap().worlds, Some(vec![7, u32::MAX]));
+        let found = read("of-points", "x,y,z,world\n1,2,3,0\n", world_points::<f64>).unwrap();
+        assert_eq!((found.points, found.worlds), (vec![[1.0, 2.0, 3.0]], Some(vec![0])));
+        for bad in ["", "-1", "0.5", "4294967296", "a"] {
+            let text = format!("x,y,z,world\n1,2,3,0\n1,2,3,{bad}\n");
+            let error = read("bad-world", &text, world_points::<f32>).unwrap_err();
+            assert!(error.starts_with("line 3, column world: "), "{error}");
+        }
     }
 
     #[test]
@@ -121,8 +160,8 @@ mod tests {
             (format!("{head}\n0,0,0,1,0,0,\n"), "line 2, column max: \"\" is not a number"),
             (format!("{head}\n0,inf,0,1,0,0,1\n"), "line 2, column oy: \"inf\" is not finite"),
             (
-                format!("{head},world\n"),
-                "line 1: unknown column \"world\", known are ox, oy, oz, dx, dy, dz, max",
+                format!("{head},body\n"),
+                "line 1: unknown column \"body\", known are ox, oy, oz, dx, dy, dz, max, world",
             ),
             (
                 "ox,oy,oz,dx,dy\n".to_owned(),

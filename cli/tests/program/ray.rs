@@ -85,9 +85,9 @@ fn bad_rays_are_errors() {
         assert_eq!(folder.run(&line("--rays rays.csv --out out.csv")).bad(), expected);
         super::assert_no_output(&folder, &folder.path("out.csv"));
     }
-    folder.write("rays.csv", format!("{head},world\n0,0,0,1,0,0,1\n"));
+    folder.write("rays.csv", format!("{head},body\n0,0,0,1,0,0,1\n"));
     let error = folder.run(&line("--rays rays.csv")).bad();
-    assert!(error.contains("unknown column \"world\""), "{error}");
+    assert!(error.contains("unknown column \"body\""), "{error}");
     folder.write("points.csv", "x,y,z\n0,0,-1e19\n");
     let error = folder.run(&line("--points points.csv")).bad();
     assert!(error.starts_with("points.csv: line 2: point is [0.0, 0.0, -1e19], each"), "{error}");
@@ -99,6 +99,56 @@ fn bad_rays_are_errors() {
         assert_eq!(run.code, Some(2), "{other}: {run:?}");
     }
     assert!(folder.run(&line("--rays bodies.csv --out rays.csv")).code == Some(2));
+}
+
+/// Each ray and point sees the bodies of its world. Body 1 is beside body 0, in another world.
+#[test]
+fn rays_and_points_see_their_worlds() {
+    let folder = folder();
+    folder.write("bodies.csv", "hull,x,y,z,world\nbox,4,0,0,9\nbox,2,0,0,3\nbox,6,0,0,9\n");
+    folder.write(
+        "rays.csv",
+        "ox,oy,oz,dx,dy,dz,world\n0,0,0,1,0,0,9\n0,0,0,1,0,0,3\n0,0,0,1,0,0,4\n8,0,0,-1,0,0,9\n",
+    );
+    folder.write("points.csv", "world,x,y,z\n9,2,0,0\n3,6,0,0\n0,2,0,0\n");
+    let hits =
+        "ray,body,part,distance,nx,ny,nz\n0,0,0,3.5,-1,0,0\n1,1,0,1.5,-1,0,0\n2,,,,,,\n3,2,0,1.5,1,0,0\n";
+    let near = "point,body,part,distance,px,py,pz\n0,0,0,1.5,3.5,0,0\n1,1,0,3.5,2.5,0,0\n2,,,,,,\n";
+    for positions in ["", "--positions f64"] {
+        assert_eq!(folder.run(&line(&format!("--rays rays.csv {positions}"))).good(), hits);
+        assert_eq!(folder.run(&line(&format!("--points points.csv {positions}"))).good(), near);
+    }
+    // With parts the rows name bodies: two parts of one in one world, and one in another.
+    folder.write("bodies.csv", "hull,x,y,z,world,body\nbox,4,0,0,9,1\nbox,2,0,0,3,0\nbox,6,0,0,9,1\n");
+    let hits = folder.run(&line("--rays rays.csv")).good();
+    let named: Vec<&str> = hits.lines().skip(1).map(|row| row.get(..5).unwrap()).collect();
+    assert_eq!(named, ["0,1,0", "1,0,0", "2,,,,", "3,1,1"]);
+    for bad in ["", "-1", "1.5", "4294967296", "x"] {
+        folder.write("rays.csv", format!("ox,oy,oz,dx,dy,dz,world\n0,0,0,1,0,0,9\n0,0,0,1,0,0,{bad}\n"));
+        let error = folder.run(&line("--rays rays.csv")).bad();
+        assert!(error.starts_with("rays.csv: line 3, column world: "), "{error}");
+        folder.write("points.csv", format!("x,y,z,world\n0,0,0,{bad}\n"));
+        let error = folder.run(&line("--points points.csv")).bad();
+        assert!(error.starts_with("points.csv: line 2, column world: "), "{error}");
+    }
+    // Worlds on one side alone.
+    folder.write("rays.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n").write("points.csv", "x,y,z\n0,0,0\n");
+    for (flag, file) in [("--rays", "rays.csv"), ("--points", "points.csv")] {
+        let error = folder.run(&line(&format!("{flag} {file} --out out.csv"))).bad();
+        assert_eq!(error, format!("{file}: line 1: column world is missing, the bodies have worlds"));
+        super::assert_no_output(&folder, &folder.path("out.csv"));
+    }
+    folder.write("bodies.csv", BODIES);
+    folder.write("rays.csv", "ox,oy,oz,dx,dy,dz,world\n").write("points.csv", "world,x,y,z\n0,0,0,0\n");
+    for (flag, file) in [("--rays", "rays.csv"), ("--points", "points.csv")] {
+        let error = folder.run(&line(&format!("{flag} {file}"))).bad();
+        let expected = "line 1: column world needs a column world of the bodies, who have none";
+        assert_eq!(error, format!("{file}: {expected}"));
+    }
+    // Of no bodies any worlds are right.
+    folder.write("bodies.csv", "hull,x,y,z\n");
+    let none = "point,body,part,distance,px,py,pz\n0,,,,,,\n";
+    assert_eq!(folder.run(&line("--points points.csv")).good(), none);
 }
 
 /// Bodies a millimetre apart, 10⁷ from the origin: f32 has steps of a metre there.

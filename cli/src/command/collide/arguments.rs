@@ -33,12 +33,13 @@ use crate::engine::EngineArguments;
     distance. With --pairs each pair has its rows, in the order of the file, whatever the margin. Without, the pairs have rows that touch, \
     penetrate, meet or lie within the margin, sorted by a and b.\n\n\
     rays.csv has the columns ox,oy,oz,dx,dy,dz: the origin, and a direction of any length but 0; optional is max, how far the ray goes \
-    in world units (inf). points.csv has x,y,z. Each has a row, in the order of the file:\n  \
+    in world units (inf). points.csv has x,y,z. Where the bodies have a column world, both need one: a ray or a point sees the bodies of its \
+    world. Each has a row, in the order of the file:\n  \
     --rays      ray,body,part,distance,nx,ny,nz\n  \
     --points    point,body,part,distance,px,py,pz\n\
     The first hit, with its distance in world units and the outward normal of the body; empty where nothing is hit. A ray that starts \
     in a body hits it at 0 and has no normal. The nearest body, with its distance, negative inside, and the nearest point of its surface. Without a column body part is 0. \
-    Rays and points meet bodies of all groups, in f64 on the CPU; they take no worlds.\n\n\
+    Rays and points meet bodies of all groups, in f64 on the CPU.\n\n\
     --trace a,b prints the simplices that GJK goes through for one pair. With --out FILE.obj they are written as OBJ lines \
     on the Minkowski difference a - b. With --pairs, --all-pairs or an --out of another kind the query runs too. The lines then go to a file beside that one, of the \
     same name with .trace.obj.\n\n\

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use hullfield::collide::{Arena, Hull, Options, PointColumns, PointOptions, Ray, RayColumns, RayOptions};
+use hullfield::collide::{Arena, Hull, Options, PointColumns, PointOptions, RayColumns, RayOptions};
 use hullfield::{Engine, Error};
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ use crate::command::{NamedHull, common_json, milliseconds, named_hulls, print_js
 use crate::failure::{Failure, Result};
 use crate::output::{OutputFlag, Sink, check_outputs, to_stdout, warn};
 use crate::progress::Bar;
-use crate::read::{Bodies, bodies, is_dash, ray_error_at_line, rays, world_points};
+use crate::read::{Bodies, Points, Rays, bodies, is_dash, ray_error_at_line, rays, world_points};
 
 /// Rays or points in one query. With their rows they take at most about 300 MB.
 const CHUNK: usize = 1 << 20;
@@ -30,11 +30,20 @@ enum Probe<'a> {
 
 /// What was read of it.
 enum Probes {
-    /// Rays, and where they start in f64; none where they start at their own origins.
-    Rays(Vec<Ray>, Vec<[f64; 3]>),
-    Points(Vec<[f32; 3]>),
+    Rays(Rays),
+    Points(Points<f32>),
     /// Points in f64.
-    FarPoints(Vec<[f64; 3]>),
+    FarPoints(Points<f64>),
+}
+
+impl Probes {
+    fn worlds(&self) -> Option<&[u32]> {
+        match self {
+            Self::Rays(Rays { worlds, .. })
+            | Self::Points(Points { worlds, .. })
+            | Self::FarPoints(Points { worlds, .. }) => worlds.as_deref(),
+        }
+    }
 }
 
 impl<'a> Probe<'a> {
@@ -69,13 +78,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<bool> {
     let in_f64 = arguments.positions.is_f64();
     let bodies = bodies(&arguments.bodies, &names, false, in_f64)?;
     let probes = match probe {
-        Probe::Rays(file) => {
-            let (rays, origins) = rays(file, in_f64)?;
-            Probes::Rays(rays, origins)
-        }
+        Probe::Rays(file) => Probes::Rays(rays(file, in_f64)?),
         Probe::Points(file) if in_f64 => Probes::FarPoints(world_points(file)?),
         Probe::Points(file) => Probes::Points(world_points(file)?),
     };
+    check_worlds(probe, &probes, &bodies)?;
     let mut stages = Stages { read_ms: milliseconds(started), ..Stages::default() };
 
     let arena_start = Instant::now();
@@ -89,7 +96,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<bool> {
     let as_json = arguments.json && arguments.out.is_none();
     let mut writer = RowWriter::new(&mut sink, as_json, bodies.parts.as_ref());
     let failed = |first: usize, error: Error| error_at_line(probe, first, &bodies, error);
+    let worlds = probes.worlds().unwrap_or_default();
     let nearest = |first: usize, points: PointColumns<'_>| {
+        let count = points.points.len().max(points.positions.len());
+        let points = PointColumns { worlds: part(worlds, first, count), ..points };
         let found = arena.nearest_points(bodies.columns(), points, &PointOptions::default());
         let mut found = found.and_then(hullfield::Pending::wait).map_err(|error| failed(first, error))?;
         for row in &mut found.rows {
@@ -98,23 +108,20 @@ pub(super) fn run(arguments: &Arguments) -> Result<bool> {
         Ok((found.rows, found.stats))
     };
     let totals = match &probes {
-        Probes::Rays(rays, origins) => stream(rays, &mut writer, |first, rays| {
-            let origins = if origins.is_empty() { &[][..] } else { &origins[first..first + rays.len()] };
-            let found = arena.raycasts(
-                bodies.columns(),
-                RayColumns { origins, ..RayColumns::new(rays) },
-                &RayOptions::default(),
-            );
+        Probes::Rays(Rays { rays, origins, .. }) => stream(rays, &mut writer, |first, rays| {
+            let (origins, worlds) = (part(origins, first, rays.len()), part(worlds, first, rays.len()));
+            let rays = RayColumns { rays, origins, worlds };
+            let found = arena.raycasts(bodies.columns(), rays, &RayOptions::default());
             let mut found = found.and_then(hullfield::Pending::wait).map_err(|error| failed(first, error))?;
             for row in &mut found.rows {
                 row.ray += first as u32;
             }
             Ok((found.rows, found.stats))
         })?,
-        Probes::Points(points) => {
+        Probes::Points(Points { points, .. }) => {
             stream(points, &mut writer, |first, points| nearest(first, PointColumns::new(points)))?
         }
-        Probes::FarPoints(points) => {
+        Probes::FarPoints(Points { points, .. }) => {
             stream(points, &mut writer, |first, points| nearest(first, PointColumns::new_f64(points)))?
         }
     };
@@ -137,6 +144,21 @@ pub(super) fn run(arguments: &Arguments) -> Result<bool> {
         }
     }
     Ok(true)
+}
+
+/// Some of a column; nothing where that is empty.
+fn part<T>(column: &[T], first: usize, count: usize) -> &[T] {
+    column.get(first..first + count).unwrap_or_default()
+}
+
+/// Checks that both or neither of the files have a column `world`. Where there are no bodies it does not matter.
+fn check_worlds(probe: Probe<'_>, probes: &Probes, bodies: &Bodies<'_>) -> Result<()> {
+    let message = match (probes.worlds().is_some(), bodies.has_worlds()) {
+        (true, Some(false)) => "column world needs a column world of the bodies, who have none",
+        (false, Some(true)) => "column world is missing, the bodies have worlds",
+        _ => return Ok(()),
+    };
+    Err(Failure::line(probe.file().1, 1, message))
 }
 
 /// The library's error as one that names a file and a line.
