@@ -50,6 +50,9 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
     if options.selects("compounds") {
         crate::compounds::against_peer(options, report)?;
     }
+    if options.selects("heights") {
+        crate::heights::against_peer(options, report)?;
+    }
     if options.selects("casts") {
         crate::shapes::casts(options, report)?;
     }

@@ -13,6 +13,7 @@ mod flow_agents;
 mod flow_device;
 mod flow_scenes;
 mod gpu;
+mod heights;
 mod hulls;
 
 mod kernels;

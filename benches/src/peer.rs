@@ -7,7 +7,8 @@ use parry3d::math::{Pose, Rotation, Vector};
 use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhNode};
 use parry3d::query;
 use parry3d::query::RayCast;
-use parry3d::shape::{Compound as PeerCompound, ConvexPolyhedron, Shape, SharedShape};
+use parry3d::shape::{Compound as PeerCompound, ConvexPolyhedron, HeightField, Shape, SharedShape};
+use parry3d::utils::Array2;
 
 /// parry3d's shapes and poses, built from the same f32 numbers.
 pub(crate) struct Peer {
@@ -374,5 +375,65 @@ impl PlannerPeer {
             near.find(|&b| meets(a, &self.statics[b as usize].0, &self.statics[b as usize].1))
                 .map(|b| [a as u32, count as u32 + b])
         })
+    }
+}
+
+/// The peer's height field, and the poses of hulls.
+pub(crate) struct HeightPeer {
+    field: HeightField,
+    hulls: Vec<(Pose, ConvexPolyhedron)>,
+}
+
+impl HeightPeer {
+    /// Builds the field, about the origin with cells of one unit, and every hull, at scale 1.
+    ///
+    /// # Errors
+    /// A hull that parry3d does not build.
+    pub(crate) fn new(
+        columns: usize,
+        heights: &[f32],
+        sets: &[Vec<[f32; 3]>],
+        bodies: &[Body],
+    ) -> Result<Self, String> {
+        let rows = heights.len() / columns;
+        let by_column = (0..columns).flat_map(|c| (0..rows).map(move |r| heights[r * columns + c])).collect();
+        let scale = Vector::new((columns - 1) as f32, 1.0, (rows - 1) as f32);
+        let field = HeightField::new(Array2::new(rows, columns, by_column), scale);
+        let hull = |body: &Body| {
+            let points: Vec<Vector> =
+                sets[body.hull as usize].iter().map(|p| Vector::new(p[0], p[1], p[2])).collect();
+            let [x, y, z] = body.position;
+            let [i, j, k, w] = body.rotation;
+            let pose = Pose::from_parts(Vector::new(x, y, z), Rotation::from_xyzw(i, j, k, w));
+            ConvexPolyhedron::from_convex_hull(&points).map(|hull| (pose, hull))
+        };
+        let hulls =
+            bodies.iter().map(hull).collect::<Option<_>>().ok_or("parry3d built no shape for a hull")?;
+        Ok(Self { field, hulls })
+    }
+
+    /// Writes the signed gap of each hull and the field, where there is a contact.
+    ///
+    /// # Errors
+    /// A query that parry3d does not support.
+    pub(crate) fn contacts(&self, gaps: &mut Vec<Option<f32>>) -> Result<(), String> {
+        gaps.clear();
+        for (pose, hull) in &self.hulls {
+            let found = query::contact(&Pose::identity(), &self.field, pose, hull, 0.0)
+                .map_err(|error| error.to_string())?;
+            gaps.push(found.map(|contact| contact.dist));
+        }
+        Ok(())
+    }
+
+    /// Writes how far each ray goes until it hits the field.
+    pub(crate) fn rays(&self, rays: &[Ray], distances: &mut Vec<Option<f32>>) {
+        distances.clear();
+        distances.extend(rays.iter().map(|ray| {
+            let [o, d] = [ray.origin, ray.direction].map(|[x, y, z]| Vector::new(x, y, z));
+            let found =
+                self.field.cast_local_ray_and_get_normal(&query::Ray::new(o, d), ray.max_distance, true);
+            found.map(|hit| hit.time_of_impact)
+        }));
     }
 }

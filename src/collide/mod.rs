@@ -26,6 +26,7 @@ pub use bodies::set::Bodies;
 pub use compound::body::CompoundBody;
 pub use compound::columns::CompoundColumns;
 pub use compound::compounds::Compounds;
+pub use compound::height_field::HeightField;
 pub use compound::part::{Compound, Part};
 pub use compound::rows::{PartPair, PartRow};
 pub use hull::{Dimension, Hull, Plane};

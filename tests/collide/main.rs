@@ -32,6 +32,7 @@ mod features;
 mod frames;
 mod gradients;
 mod half_space;
+mod height_fields;
 mod hits;
 mod hostile;
 mod hull;

@@ -12,7 +12,7 @@ use crate::error::{Error, Location, Result};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct CompoundBody {
-    /// Index of the compound in the [`Compounds`](crate::collide::Compounds).
+    /// Index of the compound in the [`Compounds`](crate::collide::Compounds), or of a height field, which count on after the compounds.
     pub compound: u32,
     /// World position of the compound's origin, in world units.
     pub position: [f64; 3],

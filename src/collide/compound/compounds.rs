@@ -7,15 +7,19 @@ use glam::DVec3;
 use crate::collide::compound::body::CompoundBody;
 use crate::collide::compound::columns::CompoundColumns;
 use crate::collide::compound::crowd::{Ask, Crowd, SHARE};
+use crate::collide::compound::field::Field;
+use crate::collide::compound::field_scenes::FieldScenes;
+use crate::collide::compound::height_field::HeightField;
 use crate::collide::compound::job::{Job, Rows};
 use crate::collide::compound::part::Compound;
 use crate::collide::compound::rows::{NamedRow, PartPair};
-use crate::collide::compound::shape::Shape;
+use crate::collide::compound::shape::{PartList, Shape};
 use crate::collide::compound::statics::StaticCompounds;
 use crate::collide::narrow_phase::rows::{Batch, Contact, Distance, Intersection, Manifold, Stats};
 use crate::collide::query::arena::{Arena, check_margin};
 use crate::collide::query::options::{ContactOptions, DistanceOptions, ManifoldOptions, Options};
 use crate::collide::scene::body::Body;
+use crate::collide::scene::budget::RowBudget;
 use crate::collide::scene::columns::BodyColumns;
 #[cfg(doc)]
 use crate::collide::scene::exclusions::Exclusions;
@@ -62,7 +66,9 @@ use crate::pending::Pending;
 pub struct Compounds {
     /// Without a warm start.
     arena: Arena,
-    shapes: Arc<[Shape]>,
+    shapes: Arc<[Arc<Shape>]>,
+    /// Where there are height fields.
+    fields: Option<Arc<FieldScenes>>,
     statics: Option<Arc<StaticCompounds>>,
 }
 
@@ -79,9 +85,56 @@ impl Compounds {
         let options = Options { warm_start: false, ..arena.options().clone() };
         let scene = &*arena.scene;
         let rows: Vec<(usize, &Compound)> = compounds.iter().enumerate().collect();
-        let shapes: Result<Vec<Shape>> =
-            map(&rows, |&(row, compound)| Shape::new(row, compound, scene)).into_iter().collect();
-        Ok(Self { arena: arena.with_options(options)?, shapes: shapes?.into(), statics: None })
+        let shape = |&(row, compound): &(usize, &Compound)| {
+            Ok(Arc::new(Shape::Parts(PartList::new(row, compound, scene)?)))
+        };
+        let shapes: Result<Vec<Arc<Shape>>> = map(&rows, shape).into_iter().collect();
+        let arena = arena.with_options(options)?;
+        Ok(Self { arena, shapes: shapes?.into(), fields: None, statics: None })
+    }
+
+    /// The same with height fields, numbered on after the compounds: [`CompoundBody::compound`] may name them too.
+    ///
+    /// All queries meet them. Their parts are triangles, as [`HeightField`] says; nothing is kept of them but the heights,
+    /// and the spans of heights of blocks of cells, half a byte a cell.
+    ///
+    /// # Method
+    /// For each part of another body the cells under its box are looked at, from large blocks to small ones. Those triangles become hulls
+    /// while they are measured, and the answer is that of a compound of these hulls. Rows come of a triangle each, so a body in
+    /// the middle of a cell that touches its edges only has none from beyond.
+    ///
+    /// # What runs where
+    /// On the CPU's threads, for every engine, with equal statuses. Pairs of other bodies run on the arena's engine but where they are
+    /// measured together with triangles.
+    ///
+    /// # Cost
+    /// That of the triangles whose boxes meet a part of another body, some two microseconds each. A field that does not move belongs among the
+    /// [statics](Self::with_statics): then it has no pairs with others there, such as a half-space that is a static of the arena.
+    ///
+    /// ```
+    /// use hullfield::Engine;
+    /// use hullfield::collide::{
+    ///     Arena, Compound, CompoundBody, Compounds, ContactOptions, HeightField, Hull, Options, Pairs,
+    /// };
+    ///
+    /// let arena = Arena::new(&Engine::auto()?, &[Hull::ball(1.0)?], Options::default())?;
+    /// // A slope of 8 × 8 cells that rises by a half for each unit along x.
+    /// let heights: Vec<f32> = (0..81).map(|at| 0.5 * (at % 9) as f32).collect();
+    /// let slope = HeightField::new(9, heights, [1.0, 1.0])?;
+    /// let compounds = Compounds::new(&arena, &[Compound::of_hulls([0])])?.with_height_fields(&[slope]);
+    /// let level = compounds.with_statics(&[CompoundBody::new(1)])?;
+    /// let ball = [CompoundBody::new(0).at([3.25, 2.5, 3.25])];
+    /// let found = level.body_contacts(&ball, Pairs::BroadPhase, &ContactOptions::default())?.wait()?;
+    /// // The triangle below: cell (3, 3) of rows of 8, and its first half.
+    /// assert_eq!((found.rows[0].row.b, found.rows[0].part_b), (1, 2 * (3 * 8 + 3)));
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_height_fields(&self, fields: &[HeightField]) -> Self {
+        let laid_out = map(fields, |field| Arc::new(Shape::Field(Field::new(field))));
+        let shapes = self.shapes.iter().cloned().chain(laid_out).collect();
+        let fields = Some(Arc::new(FieldScenes::new(&self.arena.scene)));
+        Self { shapes, fields, ..self.clone() }
     }
 
     /// The same compounds with bodies that do not move, in place of earlier ones.
@@ -138,12 +191,12 @@ impl Compounds {
         &self.arena
     }
 
-    /// How many compounds there are.
+    /// How many compounds and height fields there are.
     pub fn len(&self) -> usize {
         self.shapes.len()
     }
 
-    /// Whether there are no compounds.
+    /// Whether there are neither compounds nor height fields.
     pub fn is_empty(&self) -> bool {
         self.shapes.is_empty()
     }
@@ -151,11 +204,14 @@ impl Compounds {
     /// The parts of a body as bodies of their own, and their positions in f64.
     ///
     /// # Errors
-    /// As [`intersections`](Self::intersections), where the body is body 0.
+    /// As [`intersections`](Self::intersections), where the body is body 0; [`Error::Invalid`] where it is a height field.
     pub fn parts(&self, body: &CompoundBody) -> Result<(Vec<Body>, Vec<[f64; 3]>)> {
         body.check(0, self.shapes.len())?;
         let placement = body.placement();
-        let Shape { parts, turns, .. } = &self.shapes[body.compound as usize];
+        let Some(PartList { parts, turns, .. }) = self.shape(body).list() else {
+            let message = "it is a height field, whose triangles are no hulls of the arena";
+            return Err(Error::invalid(Location::Body(0), message));
+        };
         let placed = |(part, turn)| placement.part(part, turn, body.group, body.mask);
         Ok(parts.iter().zip(turns).map(placed).unzip())
     }
@@ -311,9 +367,29 @@ impl Compounds {
         let crowd = self.crowd(columns, f64::from(margin))?;
         let body_pairs = crowd.body_pairs(pairs)?;
         let limit_bytes = self.arena.engine().answer_limit();
+        if kept == Rows::Parts && margin == f32::INFINITY {
+            // Each pair has a row: too many are not begun.
+            let budget = RowBudget::new::<PartPair<R>>(limit_bytes);
+            budget.add(usize::try_from(crowd.pair_total(&body_pairs).min(1 << 40)).unwrap_or(usize::MAX));
+            budget.check()?;
+        }
         let (sure, rows, stats) = (Vec::new(), Vec::new(), Stats::default());
         let job = Job { crowd, body_pairs, next: 0, kept, last: None, sure, rows, stats, limit_bytes };
         job.go_on(ask)
+    }
+
+    /// The shapes of compounds and height fields.
+    pub(crate) fn shapes(&self) -> Arc<[Arc<Shape>]> {
+        Arc::clone(&self.shapes)
+    }
+
+    /// The bodies of a query and those that do not move, with their ids.
+    pub(crate) fn all_bodies<'a>(
+        &'a self,
+        columns: CompoundColumns<'a>,
+    ) -> impl Iterator<Item = (u32, &'a CompoundBody)> {
+        let first = (columns.bodies.len() + self.arena.statics().len()) as u32;
+        (0..).zip(columns.bodies).chain((first..).zip(self.statics()))
     }
 
     /// The shape of a checked body.
@@ -354,8 +430,8 @@ impl Compounds {
         let CompoundColumns { bodies, worlds, exclusions } = columns;
         let static_count = self.arena.statics().len() + self.statics().len();
         let positions: Vec<[f64; 3]> = bodies.iter().map(|body| body.position).collect();
-        let hull_of = |body: &CompoundBody| Body::new(self.shapes[body.compound as usize].parts[0].hull);
-        let hulls: Vec<Body> = bodies.iter().map(hull_of).collect();
+        // Any hull but a half-space: none of the columns asks which.
+        let hulls = vec![Body::new(u32::MAX); bodies.len()];
         let columns = BodyColumns { positions: &positions, worlds, exclusions, ..BodyColumns::new(&hulls) };
         columns.check()?;
         let OrderedRules { rules, order } = OrderedRules::new(&columns, static_count)?;
@@ -369,6 +445,7 @@ impl Compounds {
             arena,
             origin,
             shapes: Arc::clone(&self.shapes),
+            fields: self.fields.clone(),
             placements: map_shares(bodies, SHARE, CompoundBody::placement),
             bodies: bodies.to_vec(),
             statics: self.statics.clone(),

@@ -1,5 +1,6 @@
 //! The bodies of a query over compounds: which pairs of them, and which pairs of their parts, may meet.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use glam::DVec3;
@@ -8,10 +9,11 @@ use crate::collide::broad_phase::cpu::BroadPhase;
 use crate::collide::bvh::aabb::Aabb;
 use crate::collide::bvh::static_tree::StaticBoxes;
 use crate::collide::compound::body::{CompoundBody, Placement};
-use crate::collide::compound::search::{Placed, near_parts, part_pairs, parts_near_static};
+use crate::collide::compound::field_scenes::FieldScenes;
+use crate::collide::compound::search::{Placed, any_part, near_parts, part_pairs, parts_near_static};
 use crate::collide::compound::shape::Shape;
 use crate::collide::compound::statics::StaticCompounds;
-use crate::collide::hull::Dimension;
+use crate::collide::hull::{Dimension, Hull};
 use crate::collide::narrow_phase::rows::Batch;
 use crate::collide::query::arena::Arena;
 use crate::collide::scene::body::Body;
@@ -20,7 +22,7 @@ use crate::collide::scene::budget::RowBudget;
 use crate::collide::scene::columns::BodyColumns;
 use crate::collide::scene::pairs::{Pairs, check};
 use crate::collide::scene::rules::PairRules;
-use crate::error::{Location, Result};
+use crate::error::{Error, Location, Result};
 use crate::parallel::{map_chunks, map_shares};
 use crate::pending::Pending;
 
@@ -61,7 +63,9 @@ pub(crate) struct Crowd {
     pub(crate) listing: Arena,
     /// What boxes are relative to.
     pub(crate) origin: DVec3,
-    pub(crate) shapes: Arc<[Shape]>,
+    pub(crate) shapes: Arc<[Arc<Shape>]>,
+    /// Where a shape may be a height field.
+    pub(crate) fields: Option<Arc<FieldScenes>>,
     pub(crate) bodies: Vec<CompoundBody>,
     pub(crate) placements: Vec<Placement>,
     /// Compounds that do not move: they follow the arena's statics.
@@ -105,6 +109,12 @@ impl Crowd {
     /// How many pairs of parts are measured together.
     pub(crate) fn window(&self) -> usize {
         if self.arena.gpu.is_some() { WINDOW } else { CPU_WINDOW }
+    }
+
+    /// How many pairs of bodies are begun with two parts each.
+    pub(crate) fn round(&self) -> usize {
+        // A body may be near very many triangles.
+        if self.fields.is_some() { 64 } else { self.window() / 16 }
     }
 
     /// The row of the body or the static at a place.
@@ -219,22 +229,34 @@ impl Crowd {
         tasks.concat()
     }
 
+    /// The number of pairs of parts of some pairs of bodies, all of which are asked for.
+    pub(crate) fn pair_total(&self, body_pairs: &[[u32; 2]]) -> u64 {
+        let count =
+            |id: u32| self.body(id).map_or(1, |(body, _)| self.shapes[body.compound as usize].part_count());
+        body_pairs.iter().fold(0, |sum: u64, &[a, b]| sum.saturating_add(count(a).saturating_mul(count(b))))
+    }
+
     /// Two parts near one another for each pair of bodies.
     pub(crate) fn near(&self, body_pairs: &[(usize, [u32; 2])]) -> Vec<Found> {
         map_shares(body_pairs, TASK, |&(row, bodies)| {
             let parts = match (self.placed(bodies[0]), self.placed(bodies[1])) {
                 (Some(a), Some(b)) => near_parts(&a, &b),
-                _ => [0, 0],
+                (a, b) => [a, b].map(|placed| placed.map_or(0, |placed| any_part(&placed))),
             };
             Found { row, bodies, parts }
         })
     }
 
     /// The parts of some pairs as bodies of their own, with positions, and the pairs of them.
-    pub(crate) fn place(&self, found: &[Found]) -> Instances {
+    ///
+    /// # Errors
+    /// Those of hulls, where a triangle of a height field is none.
+    pub(crate) fn place(&self, found: &[Found]) -> Result<Instances> {
         const NONE: u32 = u32::MAX;
         let mut begins = vec![NONE; self.end() as usize];
         let mut slots: Vec<u32> = Vec::new();
+        // Of a height field few parts are used.
+        let mut field_slots: HashMap<[u32; 2], u32> = HashMap::new();
         let mut used: Vec<[u32; 2]> = Vec::new();
         let mut pairs = Vec::with_capacity(found.len());
         for &Found { bodies, parts, .. } in found {
@@ -242,11 +264,16 @@ impl Crowd {
             for k in 0..2 {
                 let id = bodies[k] as usize;
                 let Some((body, _)) = self.body(bodies[k]) else { continue };
-                if begins[id] == NONE {
-                    begins[id] = slots.len() as u32;
-                    slots.resize(slots.len() + self.shapes[body.compound as usize].parts.len(), NONE);
-                }
-                let slot = &mut slots[begins[id] as usize + parts[k] as usize];
+                let slot = match self.shapes[body.compound as usize].list() {
+                    Some(list) => {
+                        if begins[id] == NONE {
+                            begins[id] = slots.len() as u32;
+                            slots.resize(slots.len() + list.parts.len(), NONE);
+                        }
+                        &mut slots[begins[id] as usize + parts[k] as usize]
+                    }
+                    None => field_slots.entry([bodies[k], parts[k]]).or_insert(NONE),
+                };
                 if *slot == NONE {
                     *slot = used.len() as u32;
                     used.push([bodies[k], parts[k]]);
@@ -265,16 +292,63 @@ impl Crowd {
                 }
             }
         }
+        let names = used.iter().map(|&[body, _]| body).collect();
+        if !field_slots.is_empty() {
+            return self.place_with_triangles(&used, pairs, names);
+        }
         let (bodies, positions) = map_shares(&used, SHARE, |&[id, part]| {
-            // Each is a part of a compound body.
-            let Some((body, placement)) = self.body(id) else { return (Body::new(0), [0.0; 3]) };
-            let (shape, part) = (&self.shapes[body.compound as usize], part as usize);
-            placement.part(&shape.parts[part], &shape.turns[part], body.group, body.mask)
+            // Each is a part of a compound.
+            let listed = self.body(id).and_then(|(body, placement)| {
+                Some((body, placement, self.shapes[body.compound as usize].list()?))
+            });
+            let Some((body, placement, list)) = listed else { return (Body::new(0), [0.0; 3]) };
+            let part = part as usize;
+            placement.part(&list.parts[part], &list.turns[part], body.group, body.mask)
         })
         .into_iter()
         .unzip();
-        let names = used.iter().map(|&[body, _]| body).collect();
-        Instances { bodies, positions, pairs, names }
+        Ok(Instances { bodies, positions, pairs, names, triangles: None })
+    }
+
+    /// The same where some parts are triangles of height fields.
+    fn place_with_triangles(
+        &self,
+        used: &[[u32; 2]],
+        pairs: Vec<[u32; 2]>,
+        names: Vec<u32>,
+    ) -> Result<Instances> {
+        let Some(scenes) = &self.fields else {
+            return Err(Error::internal("collide::compound::Crowd::place", "a triangle without a field"));
+        };
+        let placed = map_shares(used, SHARE, |&[id, part]| {
+            let Some((body, placement)) = self.body(id) else {
+                return Err(Error::internal("collide::compound::Crowd::place", "a part of no body"));
+            };
+            match &*self.shapes[body.compound as usize] {
+                Shape::Parts(list) => {
+                    let (part, turn) = (&list.parts[part as usize], &list.turns[part as usize]);
+                    let (part, position) = placement.part(part, turn, body.group, body.mask);
+                    Ok((None, part, position))
+                }
+                Shape::Field(field) => {
+                    let (hull, part, position) = field.part(body, placement, part, 0)?;
+                    Ok((Some(hull), part, position))
+                }
+            }
+        });
+        let (mut bodies, mut positions) = (Vec::with_capacity(used.len()), Vec::with_capacity(used.len()));
+        let mut triangles = Vec::new();
+        for part in placed {
+            let (hull, mut body, position) = part?;
+            if let Some(hull) = hull {
+                body.hull = (scenes.hull_count() + triangles.len()) as u32;
+                triangles.push(hull);
+            }
+            bodies.push(body);
+            positions.push(position);
+        }
+        let triangles = Some((Arc::clone(scenes), triangles));
+        Ok(Instances { bodies, positions, pairs, names, triangles })
     }
 }
 
@@ -286,10 +360,27 @@ pub(crate) struct Instances {
     pub(crate) pairs: Vec<[u32; 2]>,
     /// The body that each is a part of.
     pub(crate) names: Vec<u32>,
+    /// The hulls among them that are not the arena's.
+    pub(crate) triangles: Option<(Arc<FieldScenes>, Vec<Hull>)>,
 }
 
 impl Instances {
-    pub(crate) fn ask<R>(&self, arena: &Arena, ask: &impl Ask<R>) -> Result<Pending<Batch<R>>> {
+    /// Asks an arena for rows of the pairs. Triangles of height fields are measured on the CPU.
+    pub(crate) fn ask<R: Send + 'static>(
+        &mut self,
+        arena: &Arena,
+        ask: &impl Ask<R>,
+    ) -> Result<Pending<Batch<R>>> {
+        let Some((scenes, triangles)) = self.triangles.take() else { return self.ask_as_is(arena, ask) };
+        let scene = scenes.with(triangles)?;
+        let found = self.ask_as_is(&arena.over(Arc::clone(&scene)), ask)?;
+        Ok(found.chain(move |found| {
+            scenes.give_back(scene);
+            Ok(Pending::ready(found))
+        }))
+    }
+
+    fn ask_as_is<R>(&self, arena: &Arena, ask: &impl Ask<R>) -> Result<Pending<Batch<R>>> {
         let columns = BodyColumns { positions: &self.positions, ..BodyColumns::new(&self.bodies) };
         let name = |at: Location| match at {
             Location::Body(row) => Location::Body(self.names.get(row).map_or(row, |&body| body as usize)),

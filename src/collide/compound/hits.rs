@@ -101,7 +101,7 @@ impl HitJob {
     /// Tests the next pairs of bodies; gives the answer after the last.
     fn go_on(mut self) -> Result<Pending<Batch<bool>>> {
         let mut pairs = Vec::new();
-        while self.next < self.body_pairs.len() && pairs.len() < self.crowd.window() / 16 {
+        while self.next < self.body_pairs.len() && pairs.len() < self.crowd.round() {
             let pair = self.body_pairs[self.next];
             if self.is_open(pair) {
                 pairs.push((self.next, pair));
@@ -130,7 +130,7 @@ impl HitJob {
         if found.is_empty() {
             return then(self);
         }
-        let instances = self.crowd.place(&found);
+        let mut instances = self.crowd.place(&found)?;
         let ask =
             |arena: &Arena, columns: BodyColumns<'_>, pairs: Pairs<'_>| arena.intersections(columns, pairs);
         let pending = instances.ask::<Intersection>(&self.crowd.listing, &ask)?;

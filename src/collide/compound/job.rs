@@ -67,9 +67,9 @@ impl<R: NamedRow> Job<R> {
 
     /// The same for the nearest parts of a pair of bodies: first measures two parts of each, which limit the search for others.
     fn go_on_within(mut self, ask: impl Ask<R>) -> Result<Pending<Batch<PartPair<R>>>> {
-        let pairs = self.take(self.crowd.window() / 16);
+        let pairs = self.take(self.crowd.round());
         let near = self.crowd.near(&pairs);
-        let pending = self.crowd.place(&near).ask(&self.crowd.arena, &ask)?;
+        let pending = self.crowd.place(&near)?.ask(&self.crowd.arena, &ask)?;
         Ok(pending.chain(move |batch| {
             // A distance is within τ of the truth.
             let limit = |row: &R| {
@@ -85,9 +85,9 @@ impl<R: NamedRow> Job<R> {
 
     /// The same where bodies only meet or do not: first tests two parts of each, and searches where these do not overlap.
     fn go_on_guessing(mut self, ask: impl Ask<R>) -> Result<Pending<Batch<PartPair<R>>>> {
-        let pairs = self.take(self.crowd.window() / 16);
+        let pairs = self.take(self.crowd.round());
         let near = self.crowd.near(&pairs);
-        let pending = self.crowd.place(&near).ask(&self.crowd.arena, &ask)?;
+        let pending = self.crowd.place(&near)?.ask(&self.crowd.arena, &ask)?;
         Ok(pending.chain(move |batch| {
             add(&mut self.stats, &batch.stats);
             let mut open = Vec::new();
@@ -115,7 +115,7 @@ impl<R: NamedRow> Job<R> {
             let stats = Stats { hit_count, ..self.stats };
             return Ok(Pending::ready(Batch::new(self.rows, stats)));
         }
-        let instances = self.crowd.place(&found);
+        let mut instances = self.crowd.place(&found)?;
         let pending = instances.ask(&self.crowd.listing, &ask)?;
         let pairs = instances.pairs;
         Ok(pending.chain(move |batch| {

@@ -2,12 +2,15 @@
 
 use crate::collide::compound::columns::CompoundColumns;
 use crate::collide::compound::compounds::Compounds;
+use crate::collide::compound::field_rays::{FieldRays, Fields};
 use crate::collide::compound::rows::PartRow;
 use crate::collide::compound::whole::Whole;
 use crate::collide::narrow_phase::rows::Batch;
 use crate::collide::query::options::{PointOptions, RayOptions};
 use crate::collide::ray::rows::{Containment, NearestPoint, Occlusion, RayHit, Raycast};
 use crate::collide::scene::ray_columns::{PointColumns, RayColumns};
+#[cfg(doc)]
+use crate::error::Error;
 use crate::error::Result;
 use crate::observe::span;
 use crate::pending::Pending;
@@ -20,11 +23,12 @@ impl Compounds {
     ///
     /// # Cost
     /// All parts of all bodies are placed and put into one tree in each call, some 200 nanoseconds each, so many rays in one call cost less than
-    /// in several. Then a ray costs what it costs among as many bodies.
+    /// in several. Then a ray costs what it costs among as many bodies. Height fields are no part of this: a ray walks each of them, from large
+    /// blocks of cells to small ones, and makes hulls of the triangles that it comes near.
     ///
     /// # Errors
     /// For a body as [`intersections`](Self::intersections); for a ray as [`Arena::raycasts`](crate::collide::Arena::raycasts);
-    /// [`Error::TooMany`](crate::Error::TooMany) and [`Error::MemoryLimit`](crate::Error::MemoryLimit) for the parts.
+    /// [`Error::TooMany`] and [`Error::MemoryLimit`] for the parts; [`Error::Invalid`] for worlds where a body is a height field.
     ///
     /// ```
     /// use hullfield::Engine;
@@ -51,7 +55,13 @@ impl Compounds {
     ) -> Result<Pending<Batch<PartRow<Raycast>>>> {
         let (columns, rays) = (bodies.into(), rays.into());
         span!("hullfield.collide.compounds.raycasts", bodies = columns.bodies.len(), rays = rays.rays.len());
-        Whole::new(self, columns)?.ask(self, |arena, parts| arena.raycasts(parts, rays, options))
+        let whole = Whole::new(self, columns)?;
+        let fields = Fields::of(self, columns)?;
+        let found = whole.ask(self, |arena, parts| arena.raycasts(parts, rays, options))?;
+        Ok(match fields {
+            None => found,
+            Some(fields) => fields.raycasts(FieldRays::new(&rays, !options.skip_start), found),
+        })
     }
 
     /// Finds all parts that each ray hits, sorted by ray, distance, body and part.
@@ -70,7 +80,13 @@ impl Compounds {
             bodies = columns.bodies.len(),
             rays = rays.rays.len()
         );
-        Whole::new(self, columns)?.ask(self, |arena, parts| arena.raycasts_all(parts, rays, options))
+        let whole = Whole::new(self, columns)?;
+        let fields = Fields::of(self, columns)?;
+        let found = whole.ask(self, |arena, parts| arena.raycasts_all(parts, rays, options))?;
+        Ok(match fields {
+            None => found,
+            Some(fields) => fields.raycasts_all(FieldRays::new(&rays, !options.skip_start), found),
+        })
     }
 
     /// Finds whether each ray hits anything: one row a ray, in their order: [`Arena::occlusions`](crate::collide::Arena::occlusions).
@@ -90,7 +106,12 @@ impl Compounds {
             rays = rays.rays.len()
         );
         let whole = Whole::new(self, columns)?;
-        whole.ask_as_is(self, |arena, parts| arena.occlusions(parts, rays, options))
+        let fields = Fields::of(self, columns)?;
+        let found = whole.ask_as_is(self, |arena, parts| arena.occlusions(parts, rays, options))?;
+        Ok(match fields {
+            None => found,
+            Some(fields) => fields.occlusions(FieldRays::new(&rays, !options.skip_start), found),
+        })
     }
 
     /// Finds the part that is nearest to each point: one row a point, in their order:
@@ -114,7 +135,13 @@ impl Compounds {
             points = points.len()
         );
         let whole = Whole::new(self, columns)?;
-        whole.ask(self, |arena, parts| arena.nearest_points(parts, points, options))
+        let fields = Fields::of(self, columns)?;
+        let found = whole.ask(self, |arena, parts| arena.nearest_points(parts, points, options))?;
+        let max_distance = f64::from(options.max_distance);
+        Ok(match fields {
+            None => found,
+            Some(fields) => fields.nearest_points(points.checked()?, max_distance, found),
+        })
     }
 
     /// Finds all parts that contain each point, sorted by point, body and part: [`Arena::containments`](crate::collide::Arena::containments).
@@ -134,6 +161,12 @@ impl Compounds {
             bodies = columns.bodies.len(),
             points = points.len()
         );
-        Whole::new(self, columns)?.ask(self, |arena, parts| arena.containments(parts, points))
+        let whole = Whole::new(self, columns)?;
+        let fields = Fields::of(self, columns)?;
+        let found = whole.ask(self, |arena, parts| arena.containments(parts, points))?;
+        Ok(match fields {
+            None => found,
+            Some(fields) => fields.containments(points.checked()?, found),
+        })
     }
 }

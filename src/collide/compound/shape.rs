@@ -3,18 +3,77 @@
 use glam::{DQuat, DVec3};
 
 use crate::collide::bvh::aabb::Aabb;
-use crate::collide::bvh::tree::Tree;
+use crate::collide::bvh::tree::{Tree, Visit, WIDTH};
 use crate::collide::compound::body::unit;
 use crate::collide::compound::boxes::{CenteredBox, SLACK};
+use crate::collide::compound::field::Field;
+use crate::collide::compound::layout::PartLayout;
 use crate::collide::compound::part::{Compound, Part};
 use crate::collide::hull::{Dimension, Hull};
 use crate::collide::scene::placed::rotation;
 use crate::collide::scene::query_input::Scene;
 use crate::error::{Error, Location, Result};
 
+/// What a body may be: hulls of the arena, or the triangles of a height field.
+#[derive(Debug)]
+pub(crate) enum Shape {
+    Parts(PartList),
+    Field(Field),
+}
+
+impl Shape {
+    /// Whether the engines can hold each part of a body of this scale and padding.
+    pub(crate) fn fits(&self, scale: f64, padding: f64) -> bool {
+        match self {
+            Self::Parts(list) => list.fits(scale, padding),
+            Self::Field(field) => field.fits(scale, padding),
+        }
+    }
+
+    /// The box around all parts.
+    pub(crate) fn bounds(&self) -> &CenteredBox {
+        match self {
+            Self::Parts(list) => &list.bounds,
+            Self::Field(field) => &field.bounds,
+        }
+    }
+
+    /// What rounding may add to the box of a part, in the shape's units.
+    pub(crate) fn slack(&self) -> f64 {
+        match self {
+            Self::Parts(list) => PartLayout::slack(list),
+            Self::Field(field) => field.slack(),
+        }
+    }
+
+    /// How many parts it has, missing triangles included.
+    pub(crate) fn part_count(&self) -> u64 {
+        match self {
+            Self::Parts(list) => list.parts.len() as u64,
+            Self::Field(field) => field.heights.part_count().into(),
+        }
+    }
+
+    /// The parts that are hulls of the arena: none of a height field.
+    pub(crate) fn list(&self) -> Option<&PartList> {
+        match self {
+            Self::Parts(list) => Some(list),
+            Self::Field(_) => None,
+        }
+    }
+
+    /// The height field, where it is one.
+    pub(crate) fn field(&self) -> Option<&Field> {
+        match self {
+            Self::Parts(_) => None,
+            Self::Field(field) => Some(field),
+        }
+    }
+}
+
 /// A checked compound.
 #[derive(Debug)]
-pub(crate) struct Shape {
+pub(crate) struct PartList {
     pub(crate) parts: Vec<Part>,
     /// The rotation of each part at length 1.
     pub(crate) turns: Vec<DQuat>,
@@ -43,7 +102,7 @@ struct Range {
     least_scale: f64,
 }
 
-impl Shape {
+impl PartList {
     /// Whether the engines can hold each part of a body of this scale and padding.
     pub(crate) fn fits(&self, scale: f64, padding: f64) -> bool {
         let Range { least, most, most_mean, least_scale } = self.range;
@@ -125,6 +184,74 @@ impl Range {
             range.most_mean = (0..3).map(|k| (mean[k] * scales[k]).abs()).fold(range.most_mean, f64::max);
         }
         range
+    }
+}
+
+/// Up to so many leaves of a tree are tested one after the other.
+const FEW_LEAVES: usize = 8;
+
+impl PartLayout for PartList {
+    fn bounds(&self) -> &CenteredBox {
+        &self.bounds
+    }
+
+    fn slack(&self) -> f64 {
+        SLACK * self.bounds.size()
+    }
+
+    #[inline(always)]
+    fn part_box(&self, part: u32) -> CenteredBox {
+        self.boxes[part as usize]
+    }
+
+    #[inline(always)]
+    fn ball(&self, part: u32) -> (DVec3, f64) {
+        (self.points[part as usize], self.radii[part as usize])
+    }
+
+    #[inline(always)]
+    fn for_each_part(&self, query: &Aabb, found: impl FnMut(u32)) {
+        let tree = &self.tree;
+        let mut visitor = Overlapping { tree, query, found };
+        let leaf_count = tree.levels.first().map_or(0, Vec::len);
+        if leaf_count <= FEW_LEAVES {
+            (0..leaf_count).for_each(|leaf| visitor.leaf(leaf));
+        } else {
+            tree.visit(query, 0, &mut visitor);
+        }
+    }
+
+    fn all_parts(&self, found: impl FnMut(u32)) {
+        (0..self.parts.len() as u32).for_each(found);
+    }
+
+    fn nearest_part(&self, point: DVec3) -> u32 {
+        let (mut nearest, mut least) = (0, f64::INFINITY);
+        for (part, other) in (0..).zip(&self.points) {
+            let away = other.distance_squared(point);
+            if away < least {
+                (nearest, least) = (part, away);
+            }
+        }
+        nearest
+    }
+}
+
+/// Calls `found` for each box of a tree that overlaps another.
+struct Overlapping<'a, F> {
+    tree: &'a Tree,
+    query: &'a Aabb,
+    found: F,
+}
+
+impl<F: FnMut(u32)> Visit for Overlapping<'_, F> {
+    #[inline(always)]
+    fn leaf(&mut self, leaf: usize) {
+        let mut lanes = self.tree.levels[0][leaf].overlaps(self.query);
+        while lanes != 0 {
+            (self.found)(self.tree.order[leaf * WIDTH + lanes.trailing_zeros() as usize]);
+            lanes &= lanes - 1;
+        }
     }
 }
 

@@ -36,7 +36,7 @@ impl StaticCompounds {
     ///
     /// # Errors
     /// As [`Arena::with_options`].
-    pub(crate) fn new(arena: &Arena, shapes: &[Shape], bodies: &[CompoundBody]) -> Result<Self> {
+    pub(crate) fn new(arena: &Arena, shapes: &[Arc<Shape>], bodies: &[CompoundBody]) -> Result<Self> {
         let placements: Vec<Placement> = bodies.iter().map(CompoundBody::placement).collect();
         let options = arena.options();
         let mut statics = options.statics.clone();
@@ -46,8 +46,8 @@ impl StaticCompounds {
         }
         let mut names = Vec::new();
         for ((id, body), placement) in (0..).zip(bodies).zip(&placements) {
-            let Shape { parts, turns, .. } = &shapes[body.compound as usize];
-            for ((number, part), turn) in (0..).zip(parts).zip(turns) {
+            let Some(list) = shapes[body.compound as usize].list() else { continue };
+            for ((number, part), turn) in (0..).zip(&list.parts).zip(&list.turns) {
                 let (part, position): (Body, _) = placement.part(part, turn, body.group, body.mask);
                 names.push([id, number]);
                 statics.push(part);
@@ -60,7 +60,12 @@ impl StaticCompounds {
     }
 
     /// The boxes of an arena's statics, which are about `origin`, and of these.
-    pub(crate) fn boxes_about(&self, origin: DVec3, fixed: &[Aabb], shapes: &[Shape]) -> Arc<StaticBoxes> {
+    pub(crate) fn boxes_about(
+        &self,
+        origin: DVec3,
+        fixed: &[Aabb],
+        shapes: &[Arc<Shape>],
+    ) -> Arc<StaticBoxes> {
         let mut kept = lock(&self.boxes);
         let boxes = match kept.iter().position(|(other, _)| *other == origin) {
             Some(at) => kept.remove(at).1,

@@ -34,7 +34,9 @@ impl Whole {
     pub(crate) fn new(compounds: &Compounds, columns: CompoundColumns<'_>) -> Result<Self> {
         compounds.check(columns)?;
         let CompoundColumns { bodies, worlds, .. } = columns;
-        let part_count = |body: u32| compounds.shape(&bodies[body as usize]).parts.len();
+        // The triangles of height fields are looked up elsewhere.
+        let list_of = |body: u32| compounds.shape(&bodies[body as usize]).list();
+        let part_count = |body: u32| list_of(body).map_or(0, |list| list.parts.len());
         let body_count = bodies.len() as u32;
         let count = (0..body_count).map(|body| part_count(body) as u64).sum::<u64>();
         let limit = u64::from(u32::MAX);
@@ -48,8 +50,9 @@ impl Whole {
         let names: Vec<[u32; 2]> = (0..body_count).flat_map(of).collect();
         let (parts, positions) = map_shares(&names, SHARE, |&[id, part]| {
             let body = &bodies[id as usize];
-            let (shape, part) = (compounds.shape(body), part as usize);
-            body.placement().part(&shape.parts[part], &shape.turns[part], body.group, body.mask)
+            let Some(list) = list_of(id) else { return (Body::new(0), [0.0; 3]) };
+            let (part, turn) = (&list.parts[part as usize], &list.turns[part as usize]);
+            body.placement().part(part, turn, body.group, body.mask)
         })
         .into_iter()
         .unzip();

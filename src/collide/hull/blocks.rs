@@ -31,7 +31,7 @@ struct VertexBlock {
 }
 
 /// The blocks and tables of all hulls of an arena.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Blocks {
     blocks: Vec<VertexBlock>,
     cells: Vec<[u16; CELL_BLOCKS]>,
@@ -82,6 +82,15 @@ impl Blocks {
             first_cell: first_cell as u32,
             side,
         });
+    }
+
+    /// Keeps the first hulls.
+    pub(crate) fn truncate(&mut self, hull_count: usize) {
+        if let Some(place) = self.places.get(hull_count) {
+            self.blocks.truncate(place.first_block as usize);
+            self.cells.truncate(place.first_cell as usize);
+            self.places.truncate(hull_count);
+        }
     }
 
     /// Appends the blocks of each cell, and returns the number of cells along a side.

@@ -159,20 +159,6 @@ impl Hull {
         // + 0.0 makes a negative zero positive.
         let vertices: Vec<[f32; 3]> = used.iter().map(|&i| points[i as usize].map(|x| x + 0.0)).collect();
 
-        let origin = to_f64(vertices[0]);
-        let mut sum = [0.0; 3];
-        for &v in &vertices {
-            let from_origin = subtract(to_f64(v), origin);
-            sum = [0, 1, 2].map(|axis| sum[axis] + from_origin[axis]);
-        }
-        let mean = [0, 1, 2].map(|axis| origin[axis] + sum[axis] / vertices.len() as f64);
-        let distance_squared = |v: &[f32; 3]| dot(subtract(to_f64(*v), mean), subtract(to_f64(*v), mean));
-        let radius = vertices.iter().map(distance_squared).fold(0.0, f64::max).sqrt();
-        if dimension != Dimension::Point && !(Self::LEAST_RADIUS..=Self::MOST_RADIUS).contains(&radius) {
-            let allowed = format!("it must be from {:e} to {:e}", Self::LEAST_RADIUS, Self::MOST_RADIUS);
-            return Err(Error::value(Location::Argument, "bounding radius", format!("{radius:e}"), allowed));
-        }
-
         let mut number = vec![0u32; points.len()];
         for (i, &point) in used.iter().enumerate() {
             number[point as usize] = i as u32;
@@ -198,7 +184,30 @@ impl Hull {
             sorted.close();
         }
         let neighbours = neighbours(dimension, vertices.len(), &sorted);
-        Ok(Self { vertices, dimension, faces: sorted, neighbours, mean, radius, rounding: 0.0 })
+        Self::with_mean(vertices, dimension, sorted, neighbours)
+    }
+
+    /// Computes the mean and the radius.
+    fn with_mean(
+        vertices: Vec<[f32; 3]>,
+        dimension: Dimension,
+        faces: Polygons,
+        neighbours: Polygons,
+    ) -> Result<Self> {
+        let origin = to_f64(vertices[0]);
+        let mut sum = [0.0; 3];
+        for &v in &vertices {
+            let from_origin = subtract(to_f64(v), origin);
+            sum = [0, 1, 2].map(|axis| sum[axis] + from_origin[axis]);
+        }
+        let mean = [0, 1, 2].map(|axis| origin[axis] + sum[axis] / vertices.len() as f64);
+        let distance_squared = |v: &[f32; 3]| dot(subtract(to_f64(*v), mean), subtract(to_f64(*v), mean));
+        let radius = vertices.iter().map(distance_squared).fold(0.0, f64::max).sqrt();
+        if dimension != Dimension::Point && !(Self::LEAST_RADIUS..=Self::MOST_RADIUS).contains(&radius) {
+            let allowed = format!("it must be from {:e} to {:e}", Self::LEAST_RADIUS, Self::MOST_RADIUS);
+            return Err(Error::value(Location::Argument, "bounding radius", format!("{radius:e}"), allowed));
+        }
+        Ok(Self { vertices, dimension, faces, neighbours, mean, radius, rounding: 0.0 })
     }
 
     /// The origin.

@@ -90,6 +90,12 @@ impl PlaneTables {
         Self((0..hull_count).map(|_| OnceLock::new()).collect())
     }
 
+    /// Keeps the tables of the first hulls, and makes room for others.
+    pub(crate) fn replace_after(&mut self, kept: usize, hull_count: usize) {
+        self.0.truncate(kept);
+        self.0.resize_with(hull_count, OnceLock::new);
+    }
+
     pub(crate) fn of(&self, hulls: &[Hull], hull: u32) -> &PlaneTable {
         self.0[hull as usize].get_or_init(|| PlaneTable::new(&hulls[hull as usize]))
     }

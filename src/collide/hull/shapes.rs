@@ -2,6 +2,7 @@
 
 use glam::DVec3;
 
+use crate::collide::hull::polygons::Polygons;
 use crate::collide::hull::{Dimension, Hull, not_finite};
 use crate::error::{Error, Location, Result};
 use crate::parallel::map;
@@ -74,6 +75,21 @@ impl Hull {
     /// As [`Hull::from_points`].
     pub fn triangle(corners: [[f32; 3]; 3]) -> Result<Self> {
         Self::from_points(&corners)
+    }
+
+    /// The same triangle for corners that are known not to be collinear, without a search.
+    ///
+    /// # Errors
+    /// [`Error::Value`] where the radius is out of range.
+    pub(crate) fn proper_triangle(corners: [[f32; 3]; 3]) -> Result<Self> {
+        let triples = |corners: &[u32]| Polygons {
+            corners: corners.to_vec(),
+            ends: (1..=corners.len() as u32 / 3).map(|end| 3 * end).collect(),
+        };
+        let pairs = Polygons { corners: vec![1, 2, 0, 2, 0, 1], ends: vec![2, 4, 6] };
+        // + 0.0 makes a negative zero positive.
+        let vertices = corners.map(|corner| corner.map(|x| x + 0.0)).to_vec();
+        Self::with_mean(vertices, Dimension::Polygon, triples(&[0, 1, 2, 0, 2, 1]), pairs)
     }
 
     /// The triangles of a mesh, one hull each, for example as the statics of a level (see [`Options::statics`](crate::collide::Options::statics)).
@@ -161,4 +177,27 @@ fn not_negative(field: &'static str, value: f32) -> Result<f32> {
         return Ok(value);
     }
     Err(Error::value(Location::Argument, field, format!("{value:?}"), "it must be finite and zero or more"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proper_triangle_is_the_hull_of_its_corners() {
+        let mut state = 1_u32;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) as f32 / 16_777_216.0 - 0.5
+        };
+        for size in [1.0, 1e-20, 3e9] {
+            for _ in 0..200 {
+                let mut corners = [[0.0; 3]; 3];
+                corners.iter_mut().flatten().for_each(|x| *x = size * next());
+                corners[0][1] = -0.0;
+                assert_eq!(Hull::proper_triangle(corners).unwrap(), Hull::triangle(corners).unwrap());
+            }
+        }
+        assert!(Hull::proper_triangle([[0.0; 3], [3e38, 0.0, 0.0], [0.0, 0.0, 3e38]]).is_err());
+    }
 }

@@ -26,7 +26,7 @@ pub(crate) const VERTEX_GROUP: usize = 4;
 const SIDE_LIMIT: u32 = 40;
 
 /// All hulls of an arena, as both engines read them.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Supports {
     /// One record a hull.
     pub(crate) records: Vec<HullRecord>,
@@ -49,7 +49,18 @@ impl Supports {
         Ok(supports)
     }
 
-    fn push(&mut self, hull: &Hull) -> Result<()> {
+    /// Keeps the first hulls.
+    pub(crate) fn truncate(&mut self, hull_count: usize) {
+        if let Some(record) = self.records.get(hull_count) {
+            self.vertices.truncate(record.vertex_offset as usize);
+            self.cells.truncate(record.cell_offset as usize);
+            self.blocks.truncate(hull_count);
+            self.records.truncate(hull_count);
+        }
+    }
+
+    /// Lays out one more hull.
+    pub(crate) fn push(&mut self, hull: &Hull) -> Result<()> {
         let points = hull.vertices();
         let mean = hull.mean();
         // Both engines use the record's rounded mean, so the radius is taken about it too.

@@ -198,6 +198,11 @@ impl Arena {
         Self { is_listing: true, ..self.clone() }
     }
 
+    /// The same arena over more hulls, for the CPU's threads: those of this one keep their ids.
+    pub(crate) fn over(&self, scene: Arc<Scene>) -> Self {
+        Self { scene, gpu: None, warm: None, ..self.clone() }
+    }
+
     /// The options.
     pub fn options(&self) -> &Options {
         &self.options

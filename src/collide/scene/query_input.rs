@@ -75,6 +75,35 @@ impl Scene {
         Ok(scene)
     }
 
+    /// The same hulls once more, for [`replace_after`](Self::replace_after).
+    pub(crate) fn copied(&self) -> Self {
+        Self {
+            hulls: self.hulls.clone(),
+            supports: self.supports.clone(),
+            faces: FaceTables::new(self.hulls.len()),
+            planes: PlaneTables::new(self.hulls.len()),
+            has_half_space: self.has_half_space,
+            removed: self.removed.clone(),
+            spare_inputs: Mutex::default(),
+        }
+    }
+
+    /// Keeps the first hulls and adds others, none of them a half-space.
+    ///
+    /// # Errors
+    /// [`Error::TooMany`] where the vertices are too many.
+    pub(crate) fn replace_after(&mut self, kept: usize, hulls: Vec<Hull>) -> Result<()> {
+        self.hulls.truncate(kept);
+        self.supports.truncate(kept);
+        for hull in &hulls {
+            self.supports.push(hull)?;
+        }
+        self.hulls.extend(hulls);
+        self.faces.replace_after(kept, self.hulls.len());
+        self.planes.replace_after(kept, self.hulls.len());
+        Ok(())
+    }
+
     /// Keeps the memory of a finished query's input for the next one.
     pub(crate) fn give_back(&self, input: QueryInput) {
         let mut spare_inputs = lock(&self.spare_inputs);
