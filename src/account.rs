@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What the engine has created and submitted so far. A query that needs no more memory than earlier ones creates nothing: it only adds
-/// to `submissions`, `dispatches` and `copies`.
+/// to `submissions`, `dispatches`, `copies`, `uploaded_bytes` and `read_back_bytes`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[non_exhaustive]
@@ -22,6 +22,10 @@ pub struct Counters {
     pub dispatches: u64,
     /// Copies and clears of device buffers encoded since the engine started, without uploads and readbacks.
     pub copies: u64,
+    /// Bytes that went from the host to the device since the engine started: bodies, pairs, parameters of kernels.
+    pub uploaded_bytes: u64,
+    /// Bytes that came back from the device since the engine started.
+    pub read_back_bytes: u64,
 }
 
 /// The result of building pipelines before they are needed: see [`Arena::prepare`](crate::collide::Arena::prepare) and
@@ -50,6 +54,8 @@ pub(crate) struct Account {
     pub(crate) submissions: AtomicU64,
     pub(crate) dispatches: AtomicU64,
     pub(crate) copies: AtomicU64,
+    pub(crate) uploaded_bytes: AtomicU64,
+    pub(crate) read_back_bytes: AtomicU64,
 }
 
 impl Account {
@@ -65,6 +71,8 @@ impl Account {
             submissions: AtomicU64::new(0),
             dispatches: AtomicU64::new(0),
             copies: AtomicU64::new(0),
+            uploaded_bytes: AtomicU64::new(0),
+            read_back_bytes: AtomicU64::new(0),
         }
     }
 
@@ -77,6 +85,8 @@ impl Account {
             submissions: self.submissions.load(Ordering::Relaxed),
             dispatches: self.dispatches.load(Ordering::Relaxed),
             copies: self.copies.load(Ordering::Relaxed),
+            uploaded_bytes: self.uploaded_bytes.load(Ordering::Relaxed),
+            read_back_bytes: self.read_back_bytes.load(Ordering::Relaxed),
         }
     }
 

@@ -306,6 +306,7 @@ impl Frame {
         }
         let target = self.read_bytes;
         if let Some(copy) = ReadbackCopy::new(buffer, &range, target) {
+            self.context.account().read_back_bytes.fetch_add(copy.bytes(), Relaxed);
             self.read_bytes += copy.bytes();
             self.reads.push(copy);
         }

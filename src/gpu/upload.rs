@@ -1,6 +1,7 @@
 //! Data on its way from the host to the device.
 
 use std::ops::Range;
+use std::sync::atomic::Ordering::Relaxed;
 
 use crate::error::{Error, Result};
 use crate::gpu::context::Context;
@@ -46,6 +47,7 @@ impl Uploads {
         bytes: &[u8],
     ) -> Result<()> {
         let size = (bytes.len() as u64).next_multiple_of(4);
+        context.account().uploaded_bytes.fetch_add(size, Relaxed);
         if size > LARGE_UPLOAD_BYTES {
             let source = context.scoped(|| {
                 context.device().create_buffer(&wgpu::BufferDescriptor {
