@@ -47,6 +47,8 @@ pub use query::encoded::{
 };
 pub use query::estimate::Estimate;
 pub use query::kinds::Query;
+#[cfg(feature = "gpu")]
+pub use query::laid_out::LaidOutBodies;
 pub use query::options::{
     ContactOptions, DistanceOptions, GradientOptions, ManifoldOptions, NearestOptions, Options, PathOptions,
     PointOptions, RayOptions, ShapeCastOptions, SweepOptions,
@@ -57,6 +59,7 @@ pub use query::pair::{
 };
 pub use ray::rows::{Containment, NearestPoint, Occlusion, PointHit, RayHit, Raycast};
 pub use scene::body::Body;
+pub use scene::body_pose::BodyPose;
 pub use scene::columns::BodyColumns;
 pub use scene::exclusions::Exclusions;
 pub use scene::joint_path::{JointPath, LinkPose};
@@ -73,5 +76,5 @@ pub use sweep::rows::{Sweep, SweepOutcome};
 #[cfg(all(feature = "gpu", any(feature = "inspect", test)))]
 pub(crate) use {
     broad_phase::kernels::KERNELS as BROAD_KERNELS, narrow_phase::kernels::KERNELS,
-    sweep::kernels::KERNELS as SWEEP_KERNELS,
+    query::gpu::poses::KERNELS as POSE_KERNELS, sweep::kernels::KERNELS as SWEEP_KERNELS,
 };

@@ -180,6 +180,23 @@ impl Arena {
         Ok(Self { is_about: true, ..self.about(columns)?.into_owned() })
     }
 
+    /// The arena with its statics about an origin that the caller knows, without a warm start.
+    #[cfg(feature = "gpu")]
+    pub(super) fn about_point(&self, origin: DVec3) -> Result<Cow<'_, Self>> {
+        let is_plain = origin == DVec3::ZERO && self.options.static_positions.is_empty();
+        if is_plain || self.statics.is_none() {
+            return Ok(Cow::Borrowed(self));
+        }
+        let (statics, gpu) = self.statics_about(origin)?;
+        Ok(Cow::Owned(Self { statics, gpu, warm: None, ..self.clone() }))
+    }
+
+    /// Whether both handles have the same hulls and options.
+    #[cfg(feature = "gpu")]
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.scene, &other.scene) && Arc::ptr_eq(&self.options, &other.options)
+    }
+
     /// The statics laid out about an origin: those of an earlier query where it had the same.
     fn statics_about(&self, origin: DVec3) -> Result<PlacedStatics> {
         let mut kept = lock(&self.far_statics);

@@ -34,8 +34,8 @@ impl Arena {
     /// As [`pack`](Self::pack), with positions in f64 and relative to an origin.
     ///
     /// f32 holds positions near the origin best: far from the world's origin choose one amid the bodies. What a query leaves on the device
-    /// does not depend on the origin, but all bodies of a buffer must share it. A static's origin is the world's, or that of a
-    /// query whose bodies come from the host: an encoded query with a buffer of bodies meets no statics.
+    /// does not depend on the origin, but all bodies of a buffer must share it. Where the arena has statics it must be the world's;
+    /// [`DeviceBodies::Poses`] meets them about any.
     ///
     /// # Errors
     /// As [`intersections`](Self::intersections); [`Error::Value`] where a coordinate of the origin is not finite or above 1e18.
@@ -63,8 +63,7 @@ impl Arena {
     ///
     /// Nothing runs before the caller submits the encoder, and nothing is settled in f64: pairs that f32 cannot decide are listed with
     /// status 3. Rows and pairs beyond the capacity are counted, but not kept. The encoder must belong to the engine's device: see
-    /// [`Engine::from_device`]. [`DevicePairs::BroadPhase`] pairs half-spaces only where the bodies come from the host. The example
-    /// `your_own_device` shows a whole frame.
+    /// [`Engine::from_device`]. The example `your_own_device` shows a whole frame.
     ///
     /// ```
     /// use hullfield::Engine;
@@ -87,8 +86,9 @@ impl Arena {
     /// # Errors
     /// [`Error::NoGpu`] on the CPU engine; [`Error::MemoryLimit`] where one binding does not hold the bodies or the hulls; for bodies and
     /// pairs from the host the errors of [`intersections`](Self::intersections); [`Error::Invalid`] where a buffer is too small or lacks
-    /// the usage `STORAGE`, and where a hull has too many vertices for a software rasteriser (several hundred); [`Error::Count`] where the
-    /// arena has statics and bodies or pairs come from a buffer, or all pairs are examined; [`Error::MemoryLimit`],
+    /// the usage `STORAGE` (or `COPY_SRC`, for bodies where the arena has statics), where bodies were laid out by another arena, where all pairs of
+    /// bodies with worlds, owners or exclusions are asked for, and where a hull has too many vertices for a software rasteriser
+    /// (several hundred); [`Error::Count`] where all pairs are examined and the arena has statics; [`Error::MemoryLimit`],
     /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub fn encode_intersections(
         &self,
@@ -237,6 +237,7 @@ impl Arena {
         let body_count = match bodies {
             DeviceBodies::Host(bodies) | DeviceBodies::HostF64 { bodies, .. } => bodies.len(),
             DeviceBodies::Buffer { count, .. } => count as usize,
+            DeviceBodies::Poses { bodies, .. } => bodies.len(),
         };
         check_motions(body_count, count, host, duration)?;
         let packed: Vec<PackedMotion> = host.iter().map(|&motion| motion.into()).collect();
@@ -259,10 +260,19 @@ impl Arena {
             DeviceBodies::HostF64 { bodies, positions } => {
                 BodyColumns { positions, ..BodyColumns::new(bodies) }
             }
-            // Their positions are the caller's, and so is the origin.
+            // Their positions are the caller's.
             DeviceBodies::Buffer { .. } => {
+                let (arena, none) = (self.about_point(DVec3::ZERO)?, BodyColumns::default());
+                return arena.encode_about(encoder, bodies, &none, pairs, capacity, kind);
+            }
+            DeviceBodies::Poses { bodies: laid_out, .. } => {
+                if !self.is_same(&laid_out.arena) {
+                    let message =
+                        "the bodies were laid out by another arena, or before its hulls or options changed";
+                    return Err(Error::invalid(Location::Argument, message));
+                }
                 let none = BodyColumns::default();
-                return self.encode_about(encoder, bodies, &none, pairs, capacity, kind);
+                return laid_out.arena.encode_about(encoder, bodies, &none, pairs, capacity, kind);
             }
         };
         let bodies = DeviceBodies::Host(columns.bodies);
@@ -293,7 +303,12 @@ impl Arena {
         let host = columns.bodies;
         let count = match bodies {
             DeviceBodies::Buffer { count, .. } => count as usize,
-            _ => host.len(),
+            DeviceBodies::Poses { bodies, .. } => bodies.len(),
+            DeviceBodies::Host(_) | DeviceBodies::HostF64 { .. } => host.len(),
+        };
+        let laid_out = match bodies {
+            DeviceBodies::Poses { bodies, .. } => Some(&bodies.layout),
+            _ => None,
         };
         let origin = self.statics.as_ref().and_then(|statics| statics.origin);
         let packed = if columns.positions.is_empty() && origin.is_none() {
@@ -304,6 +319,9 @@ impl Arena {
         };
         if let DevicePairs::Given(pairs) = pairs {
             let half_space = |body: u32| {
+                if let Some(layout) = laid_out {
+                    return layout.planes.binary_search(&body).is_ok();
+                }
                 let of_static = || self.statics().get((body as usize).checked_sub(count)?);
                 let hull = host.get(body as usize).or_else(of_static).map(|body| body.hull as usize);
                 hull.is_some_and(|hull| self.scene.supports.records[hull].half_space != 0)
@@ -311,23 +329,31 @@ impl Arena {
             check(pairs, count + self.statics().len(), true, half_space)?;
         }
         let statics = gpu.statics();
-        let is_near_or_given = matches!(pairs, DevicePairs::BroadPhase | DevicePairs::Given(_));
-        if statics.is_some() && !(is_near_or_given && matches!(bodies, DeviceBodies::Host(_))) {
+        let is_exhaustive = matches!(pairs, DevicePairs::Exhaustive);
+        if statics.is_some() && is_exhaustive {
             return Err(Error::Count {
                 at: Location::Argument,
                 what: "statics",
                 given: self.statics().len() as u64,
-                allowed: "an encoded query meets them only with bodies from the host and with pairs from the broad \
-                          phase or given by the host"
-                    .to_owned(),
+                allowed:
+                    "an encoded query that examines all pairs meets none; the broad phase and given pairs do"
+                        .to_owned(),
             });
+        }
+        if is_exhaustive && laid_out.is_some_and(|layout| layout.tables.is_some()) {
+            let message = "worlds, owners and exclusions hold for pairs from the broad phase; an encoded query that examines all pairs \
+                           has none";
+            return Err(Error::invalid(Location::Argument, message));
         }
         let is_plane = |body: &PackedBody| self.scene.supports.records[body.hull as usize].half_space != 0;
         let known = matches!(bodies, DeviceBodies::Host(_)) || !self.scene.has_half_space;
         let movers = (0..).zip(&packed).filter(|(_, body)| is_plane(body)).map(|(id, _)| id);
         let static_planes = self.statics.iter().flat_map(|statics| statics.boxes.planes());
         let planes: Vec<u32> = movers.chain(static_planes.map(|id| packed.len() as u32 + id)).collect();
-        let planes = known.then_some(&planes[..]);
+        let planes = match laid_out {
+            Some(layout) => Some(&layout.planes[..]),
+            None => known.then_some(&planes[..]),
+        };
         let features = if clips { Some(gpu.features(&self.scene)?) } else { None };
         let query = EncodedQuery {
             stages,

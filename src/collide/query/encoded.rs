@@ -5,16 +5,23 @@ use std::sync::Arc;
 use crate::collide::query::device_rows::DeviceCounts;
 #[cfg(doc)]
 use crate::collide::query::device_rows::{IntersectionRow, ManifoldRow, MeasuredRow, SweptRow};
+use crate::collide::query::laid_out::LaidOutBodies;
 use crate::collide::scene::body::Body;
 use crate::collide::scene::motion::Motion;
+use crate::error::Result;
 use crate::gpu::buffer::Buffer;
+use crate::gpu::context::Context;
+use crate::gpu::frame::Frame;
 use crate::gpu::pool::PooledBuffer;
+use crate::gpu::submit::Next;
+use crate::pending::Pending;
 
-/// WGSL to prepend to the caller's own kernels: the structs `PackedBody`, `PackedMotion`, `IntersectionRow`, `MeasuredRow`, `ManifoldRow`, `SweptRow` and
-/// `DeviceCounts`, and the constants `STATUS_…` and `OUTCOME_…`.
+/// WGSL to prepend to the caller's own kernels: the structs `PackedBody`, `PackedMotion`, `BodyPose`, `IntersectionRow`, `MeasuredRow`, `ManifoldRow`, `SweptRow`,
+/// and `DeviceCounts`, and the constants `STATUS_…` and `OUTCOME_…`.
 pub const DEVICE_WGSL: &str = concat!(
     include_str!("../../../shaders/collide/scene/packed_body.wgsl"),
     include_str!("../../../shaders/collide/scene/packed_motion.wgsl"),
+    include_str!("../../../shaders/collide/scene/body_pose.wgsl"),
     include_str!("../../../shaders/collide/query/device_rows.wgsl")
 );
 
@@ -33,12 +40,29 @@ pub enum DeviceBodies<'a> {
     },
     /// [`PackedBody`](crate::collide::PackedBody)s in a buffer of usage `STORAGE`, read when the encoder runs. They are not
     /// checked: a hull that does not exist, or a radius that is too small, gives wrong rows. Their positions may be relative to any origin
-    /// that they share, as rows are relative to the bodies: see [`Arena::pack_about`](crate::collide::Arena::pack_about).
+    /// that they share, as rows are relative to the bodies: see [`Arena::pack_about`](crate::collide::Arena::pack_about). Where the arena has
+    /// statics that origin is the world's, and the buffer needs the usage `COPY_SRC` too.
+    ///
+    /// The host does not know which of them are half-spaces. So where the arena has the hull of one, the broad phase compares all pairs
+    /// of boxes, without a tree. [`Self::Poses`] has none of these limits.
     Buffer {
         /// The buffer.
         buffer: &'a wgpu::Buffer,
         /// How many bodies it holds, from its beginning.
         count: u32,
+    },
+    /// Bodies that are laid out on the device once, at poses in a buffer of usage `STORAGE`, read when the encoder runs: a
+    /// [`BodyPose`](crate::collide::BodyPose) for each of them, in their order. They get the bytes that [`Arena::pack`](crate::collide::Arena::pack)
+    /// gives the same bodies on the host, so that rows are the same, bit for bit.
+    ///
+    /// A pose that the host would refuse (a coordinate that is not finite or above 1e18, a rotation whose length is not within 1e-3 of 1) is no
+    /// error. Its row is listed: see [`DeviceRows::invalid_poses`]. Such a body meets nothing. If it is in a given pair, that
+    /// pair's row is unsettled.
+    Poses {
+        /// The bodies, of the arena of the query.
+        bodies: &'a LaidOutBodies,
+        /// The poses.
+        poses: &'a wgpu::Buffer,
     },
 }
 
@@ -101,6 +125,9 @@ pub struct Capacity {
 pub struct DeviceRows {
     /// At least one.
     pub(crate) parts: Vec<DevicePart>,
+    /// The number of invalid poses, then their rows, where the query has poses.
+    pub(crate) invalid: Option<Buffer<u32>>,
+    pub(crate) context: Context,
     /// In a browser the other buffers of the query, which must live until the encoder is submitted.
     pub(crate) _kept: Vec<Arc<PooledBuffer>>,
 }
@@ -134,6 +161,46 @@ impl DeviceRows {
     pub fn unsettled(&self) -> wgpu::BufferBinding<'_> {
         self.parts[0].unsettled()
     }
+
+    /// The invalid poses of [`DeviceBodies::Poses`], for kernels: an `array<u32>` with their number, then their rows in no particular order.
+    /// There is room for all rows; those past the number are undefined. `None` for other bodies.
+    pub fn invalid_poses(&self) -> Option<wgpu::BufferBinding<'_>> {
+        self.invalid.as_ref().map(Buffer::binding)
+    }
+
+    /// The same for the host: the rows of invalid poses, ascending. Call it once the encoder is submitted. None for other bodies.
+    ///
+    /// # Cost
+    /// A readback of 4 bytes; where there are invalid poses, one more of 4 bytes each.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::DeviceLost`](crate::Error::DeviceLost).
+    pub fn read_invalid_poses(&self) -> Result<Pending<Vec<u32>>> {
+        match &self.invalid {
+            Some(invalid) => read_list(&self.context, invalid.clone()),
+            None => Ok(Pending::ready(Vec::new())),
+        }
+    }
+}
+
+/// Reads a list that begins with its length, sorted.
+fn read_list(context: &Context, list: Buffer<u32>) -> Result<Pending<Vec<u32>>> {
+    let label = "hullfield.collide.invalid_poses";
+    let mut frame = Frame::new(context, label)?;
+    let count = frame.read(&list, 0..1)?;
+    frame.submit(move |results| {
+        let count = (results.first(&count)? as usize).min(list.len().saturating_sub(1));
+        if count == 0 {
+            return Ok(Next::Answer(Vec::new()));
+        }
+        let mut frame = Frame::new(results.context(), label)?;
+        let rows = frame.read(&list, 1..1 + count)?;
+        Ok(Next::frame(frame, move |results| {
+            let mut rows = results.get(&rows)?.into_owned();
+            rows.sort_unstable();
+            Ok(Next::Answer(rows))
+        }))
+    })
 }
 
 impl DevicePart {

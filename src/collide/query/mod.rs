@@ -17,6 +17,8 @@ pub(crate) mod gpu;
 pub(crate) mod gpu;
 mod joint_paths;
 pub(crate) mod kinds;
+#[cfg(feature = "gpu")]
+pub(crate) mod laid_out;
 pub(crate) mod options;
 mod order;
 pub(crate) mod pair;

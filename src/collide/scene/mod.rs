@@ -1,6 +1,7 @@
 //! The input of queries: bodies, poses and pairs, as plain data that knows no engine.
 
 pub(crate) mod body;
+pub(crate) mod body_pose;
 pub(crate) mod bounds;
 pub(crate) mod budget;
 pub(crate) mod columns;

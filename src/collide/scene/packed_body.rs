@@ -46,7 +46,7 @@ pub struct PackedBody {
 const _: () = assert!(size_of::<PackedBody>() == 80);
 
 /// A squared length this near to 1 comes from rounding a unit quaternion to f32: dividing by the length would gain nothing.
-const NORMALISED: f64 = 1.2e-7;
+pub(crate) const NORMALISED: f64 = 1.2e-7;
 
 impl Body {
     /// Checks the body as [`radius`](Self::radius) does, and lays it out as the engines read it.

@@ -168,7 +168,10 @@ pub(crate) struct Center {
 /// Bound of what rounding takes off a centre, against its coordinates: u² for the second of two f32, as much for the difference of two of
 /// these, together 7.11e-15; and the roundings of f64, of the centre and, with positions in f64, of the position less the query's origin, 1.2e-16
 /// each.
-const CENTER_ROUNDING: f64 = 8e-15;
+pub(crate) const CENTER_ROUNDING: f64 = 8e-15;
+
+/// Share of a hull's mean by which its rounding to f32 enlarges τ at most.
+pub(crate) const MEAN_ROUNDING: f64 = 1e-5 * 0.5 * (f32::EPSILON as f64);
 
 /// The world position of the mean of a checked body's vertices.
 #[inline(always)]
@@ -191,7 +194,7 @@ fn center_of(body: &Body, position: DVec3, rotation: DMat3, is_f32: bool, record
     let position = position + rotation * mean;
     let is_exact = is_f32 && mean == DVec3::ZERO;
     let rounded = if is_exact { 0.0 } else { CENTER_ROUNDING * position.abs().element_sum() };
-    let excess = mean.abs().element_sum() * (1e-5 * 0.5 * f64::from(f32::EPSILON)) + rounded;
+    let excess = mean.abs().element_sum() * MEAN_ROUNDING + rounded;
     Center { position, rotation, excess: excess as f32 }
 }
 

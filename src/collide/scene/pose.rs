@@ -11,7 +11,7 @@ const SHEAR: f64 = 1e-5;
 pub(crate) const MOST: f32 = 1e18;
 
 /// Allowed squared lengths of a rotation: the length is within 1e-3 of 1.
-const LENGTHS_SQUARED: std::ops::RangeInclusive<f64> = 0.999 * 0.999..=1.001 * 1.001;
+pub(crate) const LENGTHS_SQUARED: std::ops::RangeInclusive<f64> = 0.999 * 0.999..=1.001 * 1.001;
 
 // NaN fails every comparison. `&` avoids branches.
 

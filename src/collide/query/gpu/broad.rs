@@ -122,6 +122,8 @@ pub(crate) struct BroadPhaseInput<'a> {
     pub(crate) planes: Option<&'a [u32]>,
     /// Which pairs may meet, behind the half-spaces; `None` where all may.
     pub(crate) rules: Option<&'a RuleTables>,
+    /// The half-spaces and these tables, where they are on the device already.
+    pub(crate) uploaded: Option<&'a Buffer<u32>>,
     /// Half the margin.
     pub(crate) grow: f32,
     /// For swept boxes: how the bodies move.
@@ -287,9 +289,15 @@ impl GpuBroadPhase {
             moving_plane_count: moving_planes as u32,
             ..params
         };
-        let words = rules.map_or(list, |rules| &rules.words[..]);
-        let planes = Buffer::new(&context, "hullfield.collide.planes", words.len())?;
-        frame.upload(&planes, 0, words)?;
+        let planes = match broad_input.uploaded {
+            Some(uploaded) => uploaded.clone(),
+            None => {
+                let words = rules.map_or(list, |rules| &rules.words[..]);
+                let planes = Buffer::new(&context, "hullfield.collide.planes", words.len())?;
+                frame.upload(&planes, 0, words)?;
+                planes
+            }
+        };
         if let Some(&RuleTables { world_begin, start_begin, owner_begin, list_begin, .. }) = rules {
             broad.params = TreeParams { world_begin, start_begin, owner_begin, list_begin, ..broad.params };
             broad.source.worlds =
@@ -623,6 +631,7 @@ mod tests {
             statics: None,
             planes: Some(&planes),
             rules: None,
+            uploaded: None,
             grow: 0.0,
             moves: None,
             room: None,

@@ -23,8 +23,10 @@ use crate::collide::query::gpu::narrow::{
     stage_bindings,
 };
 use crate::collide::query::gpu::parts::exhaustive_total;
+use crate::collide::query::gpu::poses::GpuLayout;
 use crate::collide::query::gpu::statics::GpuStatics;
 use crate::collide::query::gpu::tree::{MotionBuffer, encode_spheres};
+use crate::collide::query::laid_out::LaidOutBodies;
 use crate::collide::scene::packed_body::PackedBody;
 use crate::collide::scene::packed_motion::PackedMotion;
 use crate::error::{Error, Location, Result};
@@ -86,9 +88,9 @@ impl EncodedQuery<'_> {
     /// Encodes the query into the caller's encoder.
     pub(crate) fn run(&self, arena: &GpuArena, encoder: &mut wgpu::CommandEncoder) -> Result<DeviceRows> {
         let label = "hullfield.collide.encoded";
-        let (parts, kept) =
+        let ((parts, invalid), kept) =
             Frame::encode_into(&arena.context, label, encoder, |frame| self.encode(arena, frame))?;
-        Ok(DeviceRows { parts, _kept: kept })
+        Ok(DeviceRows { parts, invalid, context: arena.context.clone(), _kept: kept })
     }
 
     /// Whether each pair has a row.
@@ -96,17 +98,10 @@ impl EncodedQuery<'_> {
         matches!(self.pairs, DevicePairs::Given(_) | DevicePairs::Buffer { .. })
     }
 
-    fn encode(&self, arena: &GpuArena, frame: &mut Frame) -> Result<Vec<DevicePart>> {
+    /// Returns the results, and the list of invalid poses.
+    fn encode(&self, arena: &GpuArena, frame: &mut Frame) -> Result<(Vec<DevicePart>, Option<Buffer<u32>>)> {
         let context = &arena.context;
-        let bodies = match self.bodies {
-            DeviceBodies::Host(_) | DeviceBodies::HostF64 { .. } => {
-                upload_bodies(frame, arena, self.packed, self.statics)?
-            }
-            DeviceBodies::Buffer { buffer, count } => {
-                let limit = Some(context.binding_limit());
-                given(arena, "bodies of the caller", buffer, count, limit)?
-            }
-        };
+        let (bodies, invalid) = self.encode_bodies(arena, frame)?;
         let moves = self.moves.as_ref().map(|moves| moves.encode(arena, frame)).transpose()?;
         let pairs = self.encode_pairs(arena, frame, &bodies, moves.as_ref())?;
         let row_room = if self.keep_all() { pairs.len } else { self.capacity.rows as usize };
@@ -150,7 +145,61 @@ impl EncodedQuery<'_> {
             }
             begin += room as u32;
         }
-        Ok(parts)
+        Ok((parts, invalid))
+    }
+
+    /// The bodies, statics last, and the list of invalid poses.
+    fn encode_bodies(
+        &self,
+        arena: &GpuArena,
+        frame: &mut Frame,
+    ) -> Result<(Buffer<PackedBody>, Option<Buffer<u32>>)> {
+        let limit = Some(arena.context.binding_limit());
+        let static_count = self.statics.map_or(0, GpuStatics::len);
+        let room = |count: usize| {
+            arena.check_bodies(count + static_count)?;
+            Buffer::<PackedBody>::new(&arena.context, "hullfield.collide.bodies", count + static_count)
+        };
+        let (count, bodies, invalid) = match self.bodies {
+            DeviceBodies::Host(_) | DeviceBodies::HostF64 { .. } => {
+                return Ok((upload_bodies(frame, arena, self.packed, self.statics)?, None));
+            }
+            DeviceBodies::Buffer { buffer, count } => {
+                let bodies: Buffer<PackedBody> = given(arena, "bodies of the caller", buffer, count, limit)?;
+                if self.statics.is_none() {
+                    return Ok((bodies, None));
+                }
+                if !buffer.usage().contains(wgpu::BufferUsages::COPY_SRC) {
+                    let message = format!(
+                        "bodies of the caller: the arena has statics, so the buffer must have the usage COPY_SRC, it has {:?}",
+                        buffer.usage()
+                    );
+                    return Err(Error::invalid(Location::Argument, message));
+                }
+                let joined = room(bodies.len())?;
+                frame.copy(&bodies, 0..bodies.len(), &joined, 0)?;
+                (bodies.len(), joined, None)
+            }
+            DeviceBodies::Poses { bodies: LaidOutBodies { layout, .. }, poses } => {
+                let count = layout.bodies.len();
+                let poses = given(arena, "poses of the caller", poses, count as u32, limit)?;
+                let placed = room(count)?;
+                let invalid = layout.place(arena, frame, &poses, &placed)?;
+                (count, placed, Some(invalid))
+            }
+        };
+        if let Some(statics) = self.statics {
+            frame.copy(&statics.bodies, 0..static_count, &bodies, count)?;
+        }
+        Ok((bodies, invalid))
+    }
+
+    /// What is known of bodies that come with poses.
+    fn layout(&self) -> Option<&GpuLayout> {
+        match self.bodies {
+            DeviceBodies::Poses { bodies, .. } => Some(&bodies.layout),
+            _ => None,
+        }
     }
 
     /// The buffers for the results: one for each binding that the rows need, at least one.
@@ -206,7 +255,8 @@ impl EncodedQuery<'_> {
                     bodies,
                     statics: self.statics,
                     planes: self.planes,
-                    rules: None,
+                    rules: self.layout().and_then(|layout| layout.tables.as_ref()),
+                    uploaded: self.layout().map(|layout| &layout.words),
                     grow: if moves.is_some() { 0.0 } else { 0.5 * self.margin.min(f32::MAX) },
                     moves,
                     room: Some(len),

@@ -23,6 +23,7 @@ pub(crate) mod measures;
 pub(crate) mod memory;
 pub(crate) mod narrow;
 pub(crate) mod parts;
+pub(crate) mod poses;
 pub(crate) mod prepare;
 pub(crate) mod rules;
 pub(crate) mod statics;

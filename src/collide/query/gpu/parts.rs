@@ -386,6 +386,7 @@ impl LoadedPart {
                     statics: arena.statics(),
                     planes: Some(&planes),
                     rules: rules.as_ref(),
+                    uploaded: None,
                     grow,
                     moves: self.moves.as_ref(),
                     room: None,
