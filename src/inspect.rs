@@ -43,8 +43,14 @@ pub enum BindingKind {
 
 /// Every kernel of the library.
 pub(crate) fn all() -> Vec<&'static Kernel> {
-    let collide =
-        [collide::KERNELS, collide::BROAD_KERNELS, collide::SWEEP_KERNELS, collide::POSE_KERNELS].concat();
+    let collide = [
+        collide::KERNELS,
+        collide::BROAD_KERNELS,
+        collide::SWEEP_KERNELS,
+        collide::POSE_KERNELS,
+        collide::EVENT_KERNELS,
+    ]
+    .concat();
     [
         gpu::self_test::KERNELS,
         gpu::subgroup_test::KERNELS,

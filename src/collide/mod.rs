@@ -40,12 +40,16 @@ pub use narrow_phase::status::Status;
 pub use narrow_phase::trace::{Trace, TraceStep};
 pub use query::arena::Arena;
 #[cfg(feature = "gpu")]
+pub use query::device_events::{EventCounts, EventRow};
+#[cfg(feature = "gpu")]
 pub use query::device_rows::{DeviceCounts, IntersectionRow, ManifoldRow, MeasuredRow, SweptRow};
 #[cfg(feature = "gpu")]
 pub use query::encoded::{
     Capacity, DEVICE_WGSL, DeviceBodies, DeviceMotions, DevicePairs, DevicePart, DeviceRows,
 };
 pub use query::estimate::Estimate;
+#[cfg(feature = "gpu")]
+pub use query::events::{DeviceEvents, DeviceTouchingPairs};
 pub use query::kinds::Query;
 #[cfg(feature = "gpu")]
 pub use query::laid_out::LaidOutBodies;
@@ -76,5 +80,6 @@ pub use sweep::rows::{Sweep, SweepOutcome};
 #[cfg(all(feature = "gpu", any(feature = "inspect", test)))]
 pub(crate) use {
     broad_phase::kernels::KERNELS as BROAD_KERNELS, narrow_phase::kernels::KERNELS,
-    query::gpu::poses::KERNELS as POSE_KERNELS, sweep::kernels::KERNELS as SWEEP_KERNELS,
+    query::gpu::events::KERNELS as EVENT_KERNELS, query::gpu::poses::KERNELS as POSE_KERNELS,
+    sweep::kernels::KERNELS as SWEEP_KERNELS,
 };

@@ -16,6 +16,8 @@ mod compounds;
 mod determinism;
 mod determinism_extreme;
 #[cfg(feature = "gpu")]
+mod device_events;
+#[cfg(feature = "gpu")]
 mod device_poses;
 #[cfg(feature = "gpu")]
 mod encoded;

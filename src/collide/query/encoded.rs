@@ -17,12 +17,13 @@ use crate::gpu::submit::Next;
 use crate::pending::Pending;
 
 /// WGSL to prepend to the caller's own kernels: the structs `PackedBody`, `PackedMotion`, `BodyPose`, `IntersectionRow`, `MeasuredRow`, `ManifoldRow`, `SweptRow`,
-/// and `DeviceCounts`, and the constants `STATUS_…` and `OUTCOME_…`.
+/// `DeviceCounts`, `EventRow` and `EventCounts`, and the constants `STATUS_…`, `OUTCOME_…` and `PHASE_…`.
 pub const DEVICE_WGSL: &str = concat!(
     include_str!("../../../shaders/collide/scene/packed_body.wgsl"),
     include_str!("../../../shaders/collide/scene/packed_motion.wgsl"),
     include_str!("../../../shaders/collide/scene/body_pose.wgsl"),
-    include_str!("../../../shaders/collide/query/device_rows.wgsl")
+    include_str!("../../../shaders/collide/query/device_rows.wgsl"),
+    include_str!("../../../shaders/collide/query/device_events.wgsl")
 );
 
 /// Where the bodies of an encoded query come from.
@@ -127,6 +128,8 @@ pub struct DeviceRows {
     pub(crate) parts: Vec<DevicePart>,
     /// The number of invalid poses, then their rows, where the query has poses.
     pub(crate) invalid: Option<Buffer<u32>>,
+    /// Whether they are sorted by pair and have statuses.
+    pub(crate) is_sorted: bool,
     pub(crate) context: Context,
     /// In a browser the other buffers of the query, which must live until the encoder is submitted.
     pub(crate) _kept: Vec<Arc<PooledBuffer>>,

@@ -6,10 +6,14 @@ mod deepest;
 #[cfg(feature = "gpu")]
 pub(crate) mod device;
 #[cfg(feature = "gpu")]
+pub(crate) mod device_events;
+#[cfg(feature = "gpu")]
 pub(crate) mod device_rows;
 #[cfg(feature = "gpu")]
 pub(crate) mod encoded;
 pub(crate) mod estimate;
+#[cfg(feature = "gpu")]
+pub(crate) mod events;
 #[cfg(feature = "gpu")]
 pub(crate) mod gpu;
 #[cfg(not(feature = "gpu"))]

@@ -90,7 +90,8 @@ impl EncodedQuery<'_> {
         let label = "hullfield.collide.encoded";
         let ((parts, invalid), kept) =
             Frame::encode_into(&arena.context, label, encoder, |frame| self.encode(arena, frame))?;
-        Ok(DeviceRows { parts, invalid, context: arena.context.clone(), _kept: kept })
+        let is_sorted = matches!(self.pairs, DevicePairs::BroadPhase) && self.moves.is_none();
+        Ok(DeviceRows { parts, invalid, is_sorted, context: arena.context.clone(), _kept: kept })
     }
 
     /// Whether each pair has a row.

@@ -17,6 +17,7 @@ pub(crate) mod arena;
 pub(crate) mod broad;
 pub(crate) mod candidates;
 pub(crate) mod device;
+pub(crate) mod events;
 pub(crate) mod features;
 pub(crate) mod hulls;
 pub(crate) mod measures;
