@@ -63,7 +63,7 @@ impl Arena {
     ///
     /// Nothing runs before the caller submits the encoder, and nothing is settled in f64: pairs that f32 cannot decide are listed with
     /// status 3. Rows and pairs beyond the capacity are counted, but not kept. The encoder must belong to the engine's device: see
-    /// [`Engine::from_device`]. The example `your_own_device` shows a whole frame.
+    /// [`Engine::from_device`]. The example `your_own_device` shows a whole frame, the example `worlds` whole steps of a simulation.
     ///
     /// ```
     /// use hullfield::Engine;
