@@ -47,6 +47,7 @@ pub(crate) fn all() -> Vec<&'static Kernel> {
         collide::KERNELS,
         collide::BROAD_KERNELS,
         collide::SWEEP_KERNELS,
+        collide::RAY_KERNELS,
         collide::POSE_KERNELS,
         collide::EVENT_KERNELS,
     ]

@@ -81,5 +81,5 @@ pub use sweep::rows::{Sweep, SweepOutcome};
 pub(crate) use {
     broad_phase::kernels::KERNELS as BROAD_KERNELS, narrow_phase::kernels::KERNELS,
     query::gpu::events::KERNELS as EVENT_KERNELS, query::gpu::poses::KERNELS as POSE_KERNELS,
-    sweep::kernels::KERNELS as SWEEP_KERNELS,
+    ray::kernels::KERNELS as RAY_KERNELS, sweep::kernels::KERNELS as SWEEP_KERNELS,
 };

@@ -8,7 +8,7 @@ use hullfield_oracle::extent;
 use hullfield_oracle::random::Random;
 
 use crate::answers::engines;
-use crate::ray::kinds;
+use crate::ray::{kinds, pose, ray_at};
 
 /// Hulls of every kind and half-spaces, bodies at one size or at many, statics, and rays among them.
 pub(crate) struct Crowd {
@@ -171,6 +171,58 @@ fn the_number_of_threads_changes_nothing() {
     let three = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap().install(ask);
     assert!(many == one && many == three);
     assert!(many.0.iter().filter(|row| row.hit.is_some()).count() > 1_000);
+}
+
+/// Rays at corners, edges and faces of bodies, past them by all amounts, along them and from inside, of all sizes and from 1e6 away: each engine
+/// finds the same, bit for bit.
+#[test]
+fn engines_agree_on_rays_that_graze() {
+    let mut random = Random::new(818);
+    let kinds = kinds();
+    let mut counts = [0; 3];
+    for (size, far) in [(1.0, 0.0), (1.0, 1e3), (1e-5, 1e-2), (1e5, 1e7), (1.0, 1e6), (1e-5, 1.0)] {
+        let mut bodies = Vec::new();
+        let mut rays = Vec::new();
+        let count = 2 * kinds.len();
+        for at in 0..count {
+            let (hull, _) = &kinds[at % kinds.len()];
+            let own = size * random.log_between(0.1, 1.0);
+            let (pose, _) = pose(&mut random, own, far);
+            for _ in 0..extent(12, 400) {
+                let ray = ray_at(&mut random, hull, &pose, size);
+                if ray.direction == [0.0; 3] {
+                    continue;
+                }
+                rays.push(Ray::new(ray.origin, ray.direction).up_to(ray.max_distance));
+            }
+            bodies.push(Body::new((at % kinds.len()) as u32).posed(pose));
+        }
+        let hulls: Vec<Hull> = kinds.iter().map(|(hull, _)| hull.clone()).collect();
+        let (statics, bodies) = bodies.split_at(count / 3);
+        for skip_start in [false, true] {
+            let options = RayOptions { skip_start };
+            let ask = |engine: &Engine| {
+                let held = Options { statics: statics.to_vec(), ..Options::default() };
+                let arena = Arena::new(engine, &hulls, held).unwrap();
+                let first = arena.raycasts(bodies, &rays, &options).unwrap().wait().unwrap();
+                let any = arena.occlusions(bodies, &rays, &options).unwrap().wait().unwrap();
+                (first, any.rows)
+            };
+            let (expected, any) = ask(&Engine::cpu());
+            for (name, engine) in engines() {
+                let (found, found_any) = ask(&engine);
+                for (row, right) in found.rows.iter().zip(&expected.rows) {
+                    assert_eq!(row, right, "{name}, {size}, {far}: {:?}", rays[row.ray as usize]);
+                }
+                assert!(found_any == any, "{name}, {size}, {far}");
+                counts[0] += found.rows.iter().filter(|row| row.hit.is_some()).count();
+                counts[1] += found.rows.iter().filter(|row| row.hit.is_none()).count();
+                counts[2] += found.stats.settled_count as usize;
+            }
+        }
+    }
+    println!("{counts:?}: hit, missed, settled");
+    assert!(counts[0] > 1_000 && counts[1] > 500, "{counts:?}");
 }
 
 /// Rays at the edges and corners that touching boxes share, and into the cracks that f32 leaves between them.

@@ -3,8 +3,8 @@
 use hullfield::Engine;
 use hullfield::collide::{
     Arena, Body, Capacity, ContactOptions, DeviceBodies, DeviceMotions, DevicePairs, DistanceOptions,
-    GradientOptions, Hull, ManifoldOptions, Motion, Options, Pairs, Precision, Query as ArenaQuery,
-    SweepOptions,
+    GradientOptions, Hull, ManifoldOptions, Motion, Options, Pairs, Precision, Query as ArenaQuery, Ray,
+    RayOptions, SweepOptions,
 };
 use hullfield::flow::{
     Cell, Connectivity, Corners, Edit, FieldOptions, Flow, Grid, Query as FlowQuery, SteerOptions,
@@ -12,7 +12,7 @@ use hullfield::flow::{
 
 use crate::common::gpu;
 
-const QUERIES: [ArenaQuery; 7] = [
+const QUERIES: [ArenaQuery; 8] = [
     ArenaQuery::Candidates,
     ArenaQuery::Intersections,
     ArenaQuery::Distances,
@@ -20,6 +20,7 @@ const QUERIES: [ArenaQuery; 7] = [
     ArenaQuery::Manifolds,
     ArenaQuery::Gradients,
     ArenaQuery::Sweeps,
+    ArenaQuery::Raycasts,
 ];
 
 /// Balls and boxes in a line; each overlaps the next. With `in_groups` one has a group of its own.
@@ -53,6 +54,11 @@ fn run_query(arena: &Arena, query: ArenaQuery, bodies: &[Body], pairs: Pairs<'_>
         ArenaQuery::Gradients => {
             drop(arena.gradients(bodies, pairs, &GradientOptions { margin: 0.5 }).unwrap().wait().unwrap())
         }
+        ArenaQuery::Raycasts => {
+            let rays = [Ray::new([-9.0, 0.1, 0.2], [1.0, 0.0, 0.0])];
+            drop(arena.raycasts(bodies, &rays, &RayOptions::default()).unwrap().wait().unwrap());
+            drop(arena.occlusions(bodies, &rays, &RayOptions::default()).unwrap().wait().unwrap());
+        }
         _ => {
             let motion = Motion { velocity: [0.3, 0.0, 0.0], angular_velocity: [0.0, 0.1, 0.0] };
             let motions = vec![motion; bodies.len()];
@@ -79,7 +85,8 @@ fn prepared_queries_build_no_pipeline() {
             assert_eq!(prepared.pipeline_count as u64, built, "{query:?} {pairs:?}");
             assert!(built > 0 && prepared.compile_ms > 0.0);
             // Few bodies are tested in tiles, many with a tree.
-            let has_broad_phase = pairs == Pairs::BroadPhase || query == ArenaQuery::Candidates;
+            let has_broad_phase =
+                pairs == Pairs::BroadPhase || matches!(query, ArenaQuery::Candidates | ArenaQuery::Raycasts);
             for count in if has_broad_phase { vec![40, 3000] } else { vec![40] } {
                 for in_groups in [false, true] {
                     let bodies = bodies(count, in_groups);

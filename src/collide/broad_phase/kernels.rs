@@ -19,9 +19,9 @@ pub(crate) const BOUNDS_CORE: &str = include_str!("../../../shaders/collide/scen
 const GRID: &str = include_str!("../../../shaders/collide/broad_phase/morton_grid.wgsl");
 const FIT: &str = include_str!("../../../shaders/collide/broad_phase/morton_fit.wgsl");
 const KEY: &str = include_str!("../../../shaders/collide/broad_phase/morton_key.wgsl");
-const NODE: &str = include_str!("../../../shaders/collide/broad_phase/tree_node.wgsl");
+pub(crate) const NODE: &str = include_str!("../../../shaders/collide/broad_phase/tree_node.wgsl");
 const TREE_PARAMS: &str = include_str!("../../../shaders/collide/broad_phase/tree_params.wgsl");
-const LEVELS: &str = include_str!("../../../shaders/collide/broad_phase/tree_levels.wgsl");
+pub(crate) const LEVELS: &str = include_str!("../../../shaders/collide/broad_phase/tree_levels.wgsl");
 const WALK: &str = include_str!("../../../shaders/collide/broad_phase/tree_walk.wgsl");
 const HEAVY_PLACE: &str = include_str!("../../../shaders/collide/broad_phase/heavy_place.wgsl");
 /// All pairs may meet.

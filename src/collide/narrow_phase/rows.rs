@@ -228,7 +228,7 @@ pub struct Stats {
     pub hit_count: u64,
     /// Pairs near the surface that GJK left to EPA.
     pub refined_count: u64,
-    /// Pairs that f32 could not decide, settled by the exact path in f64. In sweeps also pairs whose bodies rotate and come near each
+    /// Pairs that f32 could not decide, settled by the exact path in f64; rays that a kernel left to it. In sweeps also pairs whose bodies rotate and come near each
     /// other.
     pub settled_count: u64,
     /// How often the GPU ran again with larger buffers, because it found more than they held.

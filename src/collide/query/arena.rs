@@ -609,7 +609,8 @@ impl Arena {
     /// For [`Pairs::BroadPhase`] the number of candidate pairs is known only once they are counted. The estimate uses the capacity that the
     /// engine starts with, from earlier queries or from the number of bodies. More pairs are processed in several windows of bounded
     /// size, so the estimate is close to the most that a query takes. An encoded query takes for its pairs and rows what its
-    /// [`Capacity`](crate::collide::Capacity) says, which is not counted here.
+    /// [`Capacity`](crate::collide::Capacity) says, which is not counted here. Rays are counted as one full window, 2²⁰ of them where the memory
+    /// limit allows that.
     ///
     /// With the broad phase a body of more than 2,048 takes 128 bytes, or 160 where bodies move, where a query has met a body with more
     /// than 512 partners, or where the query is encoded; 192 where bodies move and one of the others holds too.

@@ -19,6 +19,8 @@ pub enum Query {
     Gradients,
     /// [`Arena::sweeps`](crate::collide::Arena::sweeps).
     Sweeps,
+    /// [`Arena::raycasts`](crate::collide::Arena::raycasts) and [`Arena::occlusions`](crate::collide::Arena::occlusions). The pairs do not matter.
+    Raycasts,
     /// [`Arena::encode_intersections`](crate::collide::Arena::encode_intersections).
     EncodedIntersections,
     /// [`Arena::encode_distances`](crate::collide::Arena::encode_distances).

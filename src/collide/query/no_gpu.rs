@@ -119,6 +119,27 @@ pub(crate) mod sweeps {
     }
 }
 
+/// No rays.
+pub(crate) mod rays {
+    use std::sync::Arc;
+
+    use crate::collide::query::gpu::arena::GpuArena;
+    use crate::collide::ray::query::{OwnedRays, RayCodes, RayGoal};
+    use crate::collide::scene::query_input::{QueryInput, Scene};
+    use crate::error::Result;
+    use crate::pending::Pending;
+
+    pub(crate) fn search(
+        arena: &Arc<GpuArena>,
+        scene: &Scene,
+        input: &QueryInput,
+        rays: &Arc<OwnedRays>,
+        goal: RayGoal,
+    ) -> Result<Option<Pending<RayCodes>>> {
+        match **arena {}
+    }
+}
+
 /// No candidates.
 pub(crate) mod candidates {
     use std::sync::Arc;

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use crate::collide::narrow_phase::rows::Batch;
 use crate::collide::query::arena::Arena;
+use crate::collide::query::gpu;
 use crate::collide::query::options::{PointOptions, RayOptions};
-use crate::collide::ray::query::{self, checked_points, checked_rays};
+use crate::collide::ray::query::{self, OwnedRays, RayCodes, RayGoal, checked_points, checked_rays};
 use crate::collide::ray::rows::{Containment, NearestPoint, Occlusion, RayHit, Raycast};
 use crate::collide::scene::columns::BodyColumns;
 use crate::collide::scene::layout::Layout;
@@ -42,7 +43,9 @@ impl Arena {
     /// (Cyrus and Beck 1978). Balls and capsules are quadratic equations. Other rounded hulls are ray cast by GJK (van den Bergen 2004).
     ///
     /// # What runs where
-    /// On the CPU's threads, for every engine: there is no kernel for rays yet.
+    /// On a GPU engine a kernel finds which body a ray hits first, where f32 can tell. The CPU's threads measure that body in f64, and search for
+    /// the other rays themselves: [`Stats::settled_count`](crate::collide::Stats::settled_count) has their number. On the CPU engine, where one binding does not hold
+    /// the bodies or the planes of all hulls, and where a body is larger than 1e18, the CPU's threads do all. The rows are the same.
     ///
     /// # Cost
     /// The bodies are laid out and put into a tree in each call, so many rays in one call cost less than in several. Then a ray takes about a
@@ -78,18 +81,21 @@ impl Arena {
     ) -> Result<Pending<Batch<Raycast>>> {
         let (columns, rays) = (bodies.into(), rays.into());
         span!("hullfield.collide.raycasts", bodies = columns.bodies.len(), rays = rays.rays.len());
-        let rays = checked_rays(&rays, &columns)?;
+        let rays = Arc::new(checked_rays(&rays, &columns)?);
         let (input, searches) = (self.boxed_input(columns)?, self.searches());
         let scene = Arc::clone(&self.scene);
         let at_start = !options.skip_start;
-        Ok(Pending::spawn(move |awaited| {
-            query::raycasts(&scene, input.awaited_by(awaited), &searches, &rays, at_start)
+        let found = self.ray_codes(&columns, &input, &rays, RayGoal { is_any: false, at_start })?;
+        Ok(found.chain(move |found| {
+            Ok(Pending::spawn(move |awaited| {
+                query::raycasts(&scene, input.awaited_by(awaited), &searches, &rays, at_start, &found)
+            }))
         }))
     }
 
     /// Finds all bodies that each ray hits, sorted by ray, distance and body.
     ///
-    /// Hits and numbers are those of [`raycasts`](Self::raycasts).
+    /// Hits and numbers are those of [`raycasts`](Self::raycasts). The CPU's threads find them, for every engine.
     ///
     /// # Errors
     /// As [`raycasts`](Self::raycasts).
@@ -113,7 +119,7 @@ impl Arena {
     /// Finds whether each ray hits anything: one row a ray, in their order.
     ///
     /// A ray hits what it hits for [`raycasts`](Self::raycasts). The search ends with the first body that it finds, near or far, so it is
-    /// faster, and names no body.
+    /// faster, and names no body. On a GPU engine the kernel of [`raycasts`](Self::raycasts) decides it, and f64 the rays that f32 can't.
     ///
     /// # Errors
     /// As [`raycasts`](Self::raycasts).
@@ -125,12 +131,15 @@ impl Arena {
     ) -> Result<Pending<Batch<Occlusion>>> {
         let (columns, rays) = (bodies.into(), rays.into());
         span!("hullfield.collide.occlusions", bodies = columns.bodies.len(), rays = rays.rays.len());
-        let rays = checked_rays(&rays, &columns)?;
+        let rays = Arc::new(checked_rays(&rays, &columns)?);
         let (input, searches) = (self.boxed_input(columns)?, self.searches());
         let scene = Arc::clone(&self.scene);
         let at_start = !options.skip_start;
-        Ok(Pending::spawn(move |awaited| {
-            query::occluded(&scene, input.awaited_by(awaited), &searches, &rays, at_start)
+        let found = self.ray_codes(&columns, &input, &rays, RayGoal { is_any: true, at_start })?;
+        Ok(found.chain(move |found| {
+            Ok(Pending::spawn(move |awaited| {
+                query::occluded(&scene, input.awaited_by(awaited), &searches, &rays, at_start, &found)
+            }))
         }))
     }
 
@@ -204,6 +213,22 @@ impl Arena {
         Ok(Pending::spawn(move |awaited| {
             query::containing(&scene, input.awaited_by(awaited), &searches, &points)
         }))
+    }
+
+    /// What the device finds out about rays; nothing where the CPU does all.
+    fn ray_codes(
+        &self,
+        columns: &BodyColumns<'_>,
+        input: &QueryInput,
+        rays: &Arc<OwnedRays>,
+        goal: RayGoal,
+    ) -> Result<Pending<RayCodes>> {
+        let about = self.about(columns)?;
+        let found = match &about.gpu {
+            Some(gpu) => gpu::rays::search(gpu, &self.scene, input, rays, goal)?,
+            None => None,
+        };
+        Ok(found.unwrap_or_else(|| Pending::ready(RayCodes::default())))
     }
 
     /// The checked bodies, ready for boxes.

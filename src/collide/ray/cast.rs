@@ -20,7 +20,7 @@
 //! out, which is the next step (van den Bergen 2004). The distance is a convex function along the ray, so no step goes too far, and they
 //! converge as Newton's do.
 //!
-//! A kernel in f32 could decide rays that its error bound keeps clear of ε and of other hits, and leave the rest to this file.
+//! On a GPU `shaders/collide/ray/cast.wgsl` bounds these distances in f32.
 
 use glam::DVec3;
 

@@ -1,15 +1,23 @@
 //! Queries with rays and points, on all cores.
 
+#[cfg(feature = "gpu")]
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+#[cfg(feature = "gpu")]
+use glam::DVec3;
 use web_time::Instant;
 
 use crate::collide::broad_phase::search_pool::SearchPool;
 use crate::collide::bvh::static_tree::StaticBoxes;
-use crate::collide::narrow_phase::rows::{Batch, Stats};
+use crate::collide::narrow_phase::rows::{Batch, Stats, Times};
 use crate::collide::narrow_phase::settle::milliseconds;
+#[cfg(feature = "gpu")]
+use crate::collide::ray::kernels::DeviceRay;
 use crate::collide::ray::rows::{Containment, NearestPoint, Occlusion, RayHit, Raycast};
-use crate::collide::ray::search::{Targets, all_hits, containments, first_hits, nearest_points, occlusions};
+use crate::collide::ray::search::{
+    OPEN, Targets, all_hits, containments, first_hits, nearest_points, occlusions,
+};
 use crate::collide::scene::bounds::aabbs_into;
 use crate::collide::scene::budget::RowBudget;
 use crate::collide::scene::columns::BodyColumns;
@@ -19,6 +27,8 @@ use crate::collide::scene::ray::Ray;
 use crate::collide::scene::ray_columns::{PointColumns, RayColumns};
 use crate::collide::scene::world_ranges::WorldRanges;
 use crate::error::{Error, Result};
+#[cfg(feature = "gpu")]
+use crate::parallel::map;
 use crate::parallel::{for_each_chunk, map_chunks};
 
 /// Rays or points in one task.
@@ -71,6 +81,45 @@ pub(crate) fn check_count(what: &'static str, count: usize) -> Result<()> {
     if count > limit { Err(Error::TooMany { what, count, limit }) } else { Ok(()) }
 }
 
+/// What is asked about each ray.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RayGoal {
+    /// Whether it hits anything; else what it hits first.
+    pub(crate) is_any: bool,
+    /// Whether bodies that it starts in are hit.
+    pub(crate) at_start: bool,
+}
+
+/// What a device found out about the rays of a query.
+#[derive(Debug, Default)]
+pub(crate) struct RayCodes {
+    /// Empty where no device was asked; else one for each ray: the body that is hit first, or a code of `ray/search.rs`.
+    pub(crate) codes: Vec<u32>,
+    pub(crate) times: Times,
+}
+
+impl RayCodes {
+    /// How many rays are left to f64; none where no device was asked.
+    fn open_count(&self) -> u64 {
+        self.codes.iter().filter(|&&code| code == OPEN).count() as u64
+    }
+
+    /// The statistics of a query with what the device did: f64 settled what is left.
+    fn add_to(&self, stats: &mut Stats) {
+        if self.codes.is_empty() {
+            return;
+        }
+        let Times { upload_ms, compile_ms, kernels_ms, readback_ms, .. } = self.times;
+        stats.settled_count = self.open_count();
+        let times = &mut stats.times;
+        times.settle_ms = std::mem::replace(&mut times.kernels_ms, kernels_ms);
+        times.upload_ms += upload_ms;
+        times.compile_ms = compile_ms;
+        times.readback_ms = readback_ms;
+        times.total_ms += upload_ms + compile_ms + kernels_ms + readback_ms;
+    }
+}
+
 /// What a search needs to know of all rays or points.
 #[derive(Clone, Copy)]
 struct Probes<'a> {
@@ -81,17 +130,35 @@ struct Probes<'a> {
     /// Where rays start in f64; empty where they do not.
     origins: &'a [[f64; 3]],
     worlds: &'a WorldRanges,
+    /// What a device knows of rays.
+    codes: Option<&'a RayCodes>,
 }
 
 impl OwnedRays {
     fn probes(&self, at_start: bool) -> Probes<'_> {
-        Probes { at_start, are_f64: !self.origins.is_empty(), origins: &self.origins, worlds: &self.worlds }
+        let (are_f64, worlds) = (!self.origins.is_empty(), &self.worlds);
+        Probes { at_start, are_f64, origins: &self.origins, worlds, codes: None }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.rays.len()
+    }
+
+    /// Some of the rays as a kernel reads them, about the origin of the query where its bodies' positions are in f64.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn device(&self, range: Range<usize>, origin: DVec3) -> Vec<DeviceRay> {
+        let first = range.start;
+        let numbered: Vec<(usize, &Ray)> = (first..).zip(&self.rays[range]).collect();
+        map(&numbered, |&(at, ray)| {
+            let start = self.origins.get(at).map_or(DVec3::from(ray.origin.map(f64::from)), |&at| at.into());
+            DeviceRay::new(ray, start - origin)
+        })
     }
 }
 
 impl OwnedPoints {
     fn probes(&self) -> Probes<'_> {
-        Probes { at_start: true, are_f64: self.is_f64, origins: &[], worlds: &self.worlds }
+        Probes { at_start: true, are_f64: self.is_f64, origins: &[], worlds: &self.worlds, codes: None }
     }
 }
 
@@ -106,7 +173,12 @@ fn with_targets<R>(
 ) -> Result<Batch<R>> {
     let begin = Instant::now();
     let mut search = pool.take();
-    aabbs_into(&mut search.boxes, &input.packed, &scene.supports.records, 0.0);
+    // Where a device has left no ray open no tree is walked.
+    let is_open = probes.codes.is_none_or(|found| found.codes.is_empty() || found.open_count() > 0);
+    search.boxes.clear();
+    if is_open {
+        aabbs_into(&mut search.boxes, &input.packed, &scene.supports.records, 0.0);
+    }
     let movers = Frame::all(&scene.hulls, input.stored().movers(input.mover_count));
     let statics = input.statics.take();
     let none = StaticBoxes::default();
@@ -133,6 +205,7 @@ fn with_targets<R>(
     stats.times.upload_ms = upload_ms;
     stats.times.kernels_ms = milliseconds(begin);
     stats.times.total_ms = upload_ms + stats.times.kernels_ms;
+    probes.codes.iter().for_each(|found| found.add_to(&mut stats));
     Ok(Batch::new(rows, stats))
 }
 
@@ -194,11 +267,14 @@ pub(crate) fn raycasts(
     pool: &SearchPool,
     rays: &OwnedRays,
     at_start: bool,
+    found: &RayCodes,
 ) -> Result<Batch<Raycast>> {
-    with_targets(scene, input, pool, rays.probes(at_start), |targets, input| {
+    let probes = Probes { codes: Some(found), ..rays.probes(at_start) };
+    with_targets(scene, input, pool, probes, |targets, input| {
         let empty = Raycast { ray: 0, hit: None };
-        let (rows, count) =
-            fill_rows(input, &rays.rays, empty, |rays, first, rows| first_hits(targets, rays, first, rows))?;
+        let (rows, count) = fill_rows(input, &rays.rays, empty, |rays, first, rows| {
+            first_hits(targets, &found.codes, rays, first, rows)
+        })?;
         let hit_count = rows.iter().filter(|row| row.hit.is_some()).count() as u64;
         Ok((rows, count, hit_count))
     })
@@ -211,11 +287,14 @@ pub(crate) fn occluded(
     pool: &SearchPool,
     rays: &OwnedRays,
     at_start: bool,
+    found: &RayCodes,
 ) -> Result<Batch<Occlusion>> {
-    with_targets(scene, input, pool, rays.probes(at_start), |targets, input| {
+    let probes = Probes { codes: Some(found), ..rays.probes(at_start) };
+    with_targets(scene, input, pool, probes, |targets, input| {
         let empty = Occlusion { ray: 0, occluded: false };
-        let (rows, count) =
-            fill_rows(input, &rays.rays, empty, |rays, first, rows| occlusions(targets, rays, first, rows))?;
+        let (rows, count) = fill_rows(input, &rays.rays, empty, |rays, first, rows| {
+            occlusions(targets, &found.codes, rays, first, rows)
+        })?;
         let hit_count = rows.iter().filter(|row| row.occluded).count() as u64;
         Ok((rows, count, hit_count))
     })

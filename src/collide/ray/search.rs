@@ -219,15 +219,43 @@ impl BodyVisit for Every<'_> {
     }
 }
 
-/// The first hits of rays that are numbered from `first` on, and how many bodies were cast against.
+/// What a kernel knows of a ray, in place of the row of its first hit: that nothing is hit, half-spaces apart.
+pub(crate) const NONE: u32 = u32::MAX;
+/// Only f64 can tell.
+pub(crate) const OPEN: u32 = u32::MAX - 1;
+/// Something is hit, where no more is asked.
+pub(crate) const HIT: u32 = u32::MAX - 2;
+
+/// The codes of rays that begin with a task's first: an empty list leaves all rays open.
+#[inline(always)]
+fn code_of(codes: &[u32], id: u32) -> u32 {
+    codes.get(id as usize).copied().unwrap_or(OPEN)
+}
+
+/// The first hits of rays that are numbered from `first` on, and how many bodies were cast against. Where there are codes, of all rays, they name
+/// the bodies that are hit first.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
-pub(crate) fn first_hits(targets: &Targets<'_>, rays: &[Ray], first: u32, rows: &mut [Raycast]) -> u64 {
+pub(crate) fn first_hits(
+    targets: &Targets<'_>,
+    codes: &[u32],
+    rays: &[Ray],
+    first: u32,
+    rows: &mut [Raycast],
+) -> u64 {
     let mut cast_count = 0;
     for ((id, ray), row) in (first..).zip(rays).zip(rows) {
         let line = targets.line(ray, id);
         let limit = at_least(line.max_distance);
         let mut search = First { targets, line: &line, from: 0, limit, best: None, cast_count: 0 };
-        targets.walk_ray(ray, id, &line, &mut search);
+        let code = code_of(codes, id);
+        if code < HIT {
+            search.body(code);
+        }
+        if code == OPEN || code < HIT && search.best.is_none() {
+            targets.walk_ray(ray, id, &line, &mut search);
+        } else {
+            targets.visit_planes(id, &mut search);
+        }
         cast_count += search.cast_count;
         let hit = search.best.map(|(body, found)| targets.row(&line, id, body, &found));
         *row = Raycast { ray: id, hit };
@@ -237,16 +265,31 @@ pub(crate) fn first_hits(targets: &Targets<'_>, rays: &[Ray], first: u32, rows: 
 
 /// Whether rays hit anything.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
-pub(crate) fn occlusions(targets: &Targets<'_>, rays: &[Ray], first: u32, rows: &mut [Occlusion]) -> u64 {
+pub(crate) fn occlusions(
+    targets: &Targets<'_>,
+    codes: &[u32],
+    rays: &[Ray],
+    first: u32,
+    rows: &mut [Occlusion],
+) -> u64 {
     let mut cast_count = 0;
     let mut hits = Vec::new();
     for ((id, ray), row) in (first..).zip(rays).zip(rows) {
+        let code = code_of(codes, id);
+        if code == HIT {
+            *row = Occlusion { ray: id, occluded: true };
+            continue;
+        }
         let line = targets.line(ray, id);
         let limit = at_least(line.max_distance);
         hits.clear();
         let mut search =
             Every { targets, line: &line, from: 0, limit, only_one: true, hits: &mut hits, cast_count: 0 };
-        targets.walk_ray(ray, id, &line, &mut search);
+        if code == NONE {
+            targets.visit_planes(id, &mut search);
+        } else {
+            targets.walk_ray(ray, id, &line, &mut search);
+        }
         cast_count += search.cast_count;
         *row = Occlusion { ray: id, occluded: !hits.is_empty() };
     }

@@ -8,7 +8,9 @@ use std::sync::{
 use crate::collide::hull::record::HullRecord;
 use crate::collide::narrow_phase::kernels::{Stages, VERDICTS};
 use crate::collide::query::gpu::hulls::Hulls;
+use crate::collide::query::gpu::rays::RayHulls;
 use crate::collide::query::gpu::statics::GpuStatics;
+use crate::collide::ray::kernels::DeviceRay;
 use crate::collide::scene::packed_body::PackedBody;
 use crate::collide::scene::query_input::Scene;
 use crate::error::{Error, Result};
@@ -20,6 +22,8 @@ use crate::gpu::readback::{Read, Results};
 pub(crate) const SEGMENT_COUNT: u32 = 8;
 /// Most pairs of one window.
 const WINDOW_LIMIT: u64 = 1 << 22;
+/// Most rays of one window.
+const RAY_LIMIT: u64 = 1 << 20;
 /// Bytes of the tree for each body: leaf (32), nodes (32 / 3), counts (4), digits of the sort (1), and a little more.
 const TREE_BYTES: u64 = 48;
 /// Most bytes for each body, a box for heavy rows, its motion and staging included.
@@ -59,6 +63,8 @@ pub(crate) struct GpuArena {
     pub(crate) high_water: Arc<HighWaterMarks>,
     /// The faces and edges of all hulls, once a query has asked for them.
     pub(crate) features: Arc<OnceLock<Buffer<u32>>>,
+    /// The planes of all hulls, once a query with rays has asked for them.
+    pub(crate) ray_hulls: Arc<OnceLock<RayHulls>>,
     /// The statics. They are not part of the data that the CPU's threads share, because a browser's buffers cannot be shared.
     pub(crate) statics: Option<GpuStatics>,
 }
@@ -89,6 +95,7 @@ impl GpuArena {
             pair_steps: 2 * SUPPORT_CALLS * longest,
             high_water: Arc::default(),
             features: Arc::default(),
+            ray_hulls: Arc::default(),
             statics: None,
         })
     }
@@ -112,6 +119,7 @@ impl GpuArena {
             pair_steps: self.pair_steps,
             high_water: Arc::clone(&self.high_water),
             features: Arc::default(),
+            ray_hulls: Arc::default(),
             statics: None,
         })
     }
@@ -128,6 +136,17 @@ impl GpuArena {
         let fixed = self.hull_bytes() + STAGED_BODY_BYTES * body_count as u64 + SMALL_BYTES;
         let in_memory = limit.saturating_sub(fixed) / (STAGED_TIMES * pair_bytes(stages));
         (in_binding.min(in_memory).min(WINDOW_LIMIT) / 256 * 256).max(256) as usize
+    }
+
+    /// Most rays in one window, as bindings and the memory limit allow.
+    pub(crate) fn ray_window(&self, body_count: usize) -> usize {
+        let in_binding = self.context.binding_limit() / size_of::<DeviceRay>() as u64;
+        let limit = self.context.account().limit_bytes;
+        let fixed = self.hull_bytes() + STAGED_BODY_BYTES * body_count as u64 + SMALL_BYTES;
+        // A ray and its code, each once more in staging.
+        let ray_bytes = 2 * (size_of::<DeviceRay>() as u64 + 4);
+        let in_memory = limit.saturating_sub(fixed) / (2 * ray_bytes);
+        (in_binding.min(in_memory).min(RAY_LIMIT) / 64 * 64).max(64) as usize
     }
 
     pub(crate) fn hull_bytes(&self) -> u64 {

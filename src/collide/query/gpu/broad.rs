@@ -107,6 +107,7 @@ impl GpuArena {
             pair_steps: self.pair_steps,
             high_water: Arc::clone(&self.high_water),
             features: Arc::clone(&self.features),
+            ray_hulls: Arc::clone(&self.ray_hulls),
             statics,
         })
     }

@@ -10,6 +10,7 @@ use crate::collide::query::gpu::broad::{GpuBroadPhase, TILE_LIMIT};
 use crate::collide::query::gpu::statics::GpuStatics;
 use crate::collide::query::gpu::tree::levels_of;
 use crate::collide::query::kinds::Query;
+use crate::collide::ray::kernels::DeviceRay;
 use crate::collide::scene::packed_body::PackedBody;
 use crate::collide::scene::packed_motion::PackedMotion;
 use crate::collide::scene::pairs::Pairs;
@@ -17,6 +18,7 @@ use crate::gpu::sort;
 
 const BODY: u64 = size_of::<PackedBody>() as u64;
 const BOX: u64 = size_of::<Aabb>() as u64;
+const RAY: u64 = size_of::<DeviceRay>() as u64;
 const MOTION: u64 = size_of::<PackedMotion>() as u64;
 
 impl GpuArena {
@@ -31,6 +33,9 @@ impl GpuArena {
                 (body_count.min(block), columns.min(2 * block), block.min(columns))
             }
         };
+        if query == Query::Raycasts {
+            return self.ray_bytes(body_count, columns);
+        }
         let stages = query.stages().map(|(stages, _)| stages);
         let pairs = if stages.is_none() { &Pairs::BroadPhase } else { pairs };
         let motions = match query {
@@ -50,6 +55,18 @@ impl GpuArena {
             _ => 0,
         };
         let staging_bytes = BODY * movers as u64 + motions + given + read_bytes;
+        Estimate { hull_bytes: self.hull_bytes(), body_bytes, candidate_bytes, staging_bytes }
+    }
+
+    /// What a query with a window of rays takes; nothing where the bodies do not fit, as the CPU answers then.
+    fn ray_bytes(&self, movers: usize, columns: usize) -> Estimate {
+        if !self.fits(columns) {
+            return Estimate::default();
+        }
+        let digits = if sort::is_short(&self.context, movers) { 0 } else { sort::counts_bytes(movers) };
+        let body_bytes = BODY * columns as u64 + tree_bytes(columns) + digits;
+        let candidate_bytes = (RAY + 4) * self.ray_window(columns) as u64;
+        let staging_bytes = BODY * movers as u64 + candidate_bytes;
         Estimate { hull_bytes: self.hull_bytes(), body_bytes, candidate_bytes, staging_bytes }
     }
 

@@ -1,13 +1,16 @@
 //! The pipelines that queries need.
 
 use crate::account::Prepared;
-use crate::collide::broad_phase::kernels::KERNELS as BROAD_PHASE;
+use crate::collide::broad_phase::kernels::{
+    KERNELS as BROAD_PHASE, MORTON_FRAME, MORTON_KEYS, MORTON_RUNS, TREE_BUILD, TREE_LEAVES,
+};
 use crate::collide::narrow_phase::kernels::{
     DEVICE_COUNTS, HIT_COUNT, MANIFOLD, MEASURES, REFINE_GROUPS, SPHERES, Stages, VERDICTS,
 };
 use crate::collide::narrow_phase::rows::Precision;
 use crate::collide::query::gpu::arena::GpuArena;
 use crate::collide::query::kinds::Query;
+use crate::collide::ray::kernels::RAY_SEARCH;
 use crate::collide::scene::pairs::Pairs;
 use crate::collide::sweep::kernels::{BOX_KERNELS, ENCODED_SWEEPS, SWEEPS};
 use crate::error::Result;
@@ -41,6 +44,12 @@ pub(crate) fn prepare(
 /// The kernels of a query.
 fn needed(query: Query, pairs: Pairs<'_>, stages: Option<&'static Stages>) -> Vec<&'static Kernel> {
     let mut kernels: Vec<&'static Kernel> = Vec::new();
+    if query == Query::Raycasts {
+        kernels.extend([&MORTON_FRAME, &MORTON_KEYS, &MORTON_RUNS, &TREE_LEAVES, &TREE_BUILD, &RAY_SEARCH]);
+        kernels.extend(scan::KERNELS);
+        kernels.extend(sort::KERNELS);
+        return kernels;
+    }
     // `Query::Candidates` always uses the broad phase.
     if pairs == Pairs::BroadPhase || stages.is_none() {
         kernels.extend(BROAD_PHASE);
@@ -72,7 +81,7 @@ impl Query {
     /// The stages of its narrow phase, where it has one, and whether it measures.
     pub(crate) fn stages(self) -> Option<(&'static Stages, bool)> {
         match self {
-            Self::Candidates => None,
+            Self::Candidates | Self::Raycasts => None,
             Self::Intersections | Self::EncodedIntersections => Some((&VERDICTS, false)),
             Self::Distances
             | Self::Contacts
