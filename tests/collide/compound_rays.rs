@@ -101,7 +101,7 @@ fn rays_hit_the_parts_that_they_hit_alone() {
             let (rays, origins) = rays(&mut random, f64::from(size), at, 300);
             let columns = RayColumns { origins: &origins, ..RayColumns::new(&rays) };
             for skip_start in [false, true] {
-                let options = RayOptions { skip_start, ..RayOptions::default() };
+                let options = RayOptions { skip_start };
                 let mut expected: Vec<PartOf<RayHit>> = scene.one_by_one(
                     |arena, body| arena.raycasts_all(body, columns, &options).unwrap().wait().unwrap().rows,
                     |hit| &mut hit.body,

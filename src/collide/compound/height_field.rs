@@ -175,7 +175,7 @@ impl HeightField {
             return None;
         }
         let [row, column] = self.cell(part);
-        let corners = if part % 2 == 0 {
+        let corners = if part.is_multiple_of(2) {
             [[row, column], [row + 1, column], [row, column + 1]]
         } else {
             [[row + 1, column], [row + 1, column + 1], [row, column + 1]]

@@ -212,8 +212,11 @@ impl Arena {
         options: &NearestOptions,
     ) -> Result<Pending<Batch<NearestBody>>> {
         let (columns, shapes) = (bodies.into(), shapes.into());
-        let shape_count = shapes.bodies.len();
-        span!("hullfield.collide.nearest_bodies_to", bodies = columns.bodies.len(), shapes = shape_count);
+        span!(
+            "hullfield.collide.nearest_bodies_to",
+            bodies = columns.bodies.len(),
+            shapes = shapes.bodies.len()
+        );
         self.nearest(columns, Some(shapes), options)
     }
 

@@ -34,7 +34,8 @@ pub(crate) static RAY_SEARCH: Kernel = Kernel {
     ]),
 };
 
-/// The kernels of this file.
+/// The kernels of this file, for the module `inspect`.
+#[cfg(any(feature = "inspect", test))]
 pub(crate) static KERNELS: &[&Kernel] = &[&RAY_SEARCH];
 
 /// As in `shaders/collide/ray/record.wgsl`.

@@ -268,7 +268,7 @@ mod tests {
             let position = [(); 3].map(|()| match word() % 9 {
                 0 => 0.0,
                 1 => -0.0,
-                2 => f32::from_bits(word() % 0x0080_0000 | word() & 0x8000_0000),
+                2 => f32::from_bits((word() % 0x0080_0000) | (word() & 0x8000_0000)),
                 3 => f32::from_bits(0x0080_0000 + word() % 0x1000_0000),
                 4 => 1e18 * unit(word()),
                 5 => [1e18, -1e18, f32::MIN_POSITIVE, 1.0][word() as usize % 4],
