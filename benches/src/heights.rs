@@ -63,9 +63,12 @@ pub(crate) fn against_peer(options: &Options, report: &mut Report) -> Result<(),
         let name = if is_ray { "first hit of rays" } else { "deepest contact of hulls" };
         eprintln!("heights: {name}");
         let ours = || if is_ray { scene.our_rays() } else { scene.our_contacts() };
-        let theirs = |answers: &mut Vec<Option<f32>>| match is_ray {
-            true => Ok(scene.peer.rays(&scene.rays, answers)),
-            false => scene.peer.contacts(answers),
+        let theirs = |answers: &mut Vec<Option<f32>>| {
+            if !is_ray {
+                return scene.peer.contacts(answers);
+            }
+            scene.peer.rays(&scene.rays, answers);
+            Ok(())
         };
         let (answers, examined) = one.install(ours)?;
         let mut of_peer = Vec::new();

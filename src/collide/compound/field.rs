@@ -405,6 +405,12 @@ impl PartLayout for Field {
         (middle, corners.iter().map(|corner| corner.distance(middle)).fold(0.0, f64::max))
     }
 
+    fn is_clear(&self, part: u32, middle: DVec3, radius: f64) -> bool {
+        let Some([a, b, c]) = self.corners(part) else { return false };
+        let normal = (b - a).cross(c - a);
+        normal.dot(middle - a).abs() > radius * normal.length()
+    }
+
     fn for_each_part(&self, query: &Aabb, mut found: impl FnMut(u32)) {
         let query = [query.min, query.max].map(|corner| DVec3::from(corner.map(f64::from)));
         self.descend_box(&query, self.levels.len(), 0, 0, &mut found);

@@ -19,6 +19,11 @@ pub(crate) trait PartLayout {
     /// A point of a part, and how far the part reaches from it.
     fn ball(&self, part: u32) -> (DVec3, f64);
 
+    /// Whether a ball is known to be apart from a part, beyond what its box and its own ball say.
+    fn is_clear(&self, _part: u32, _middle: DVec3, _radius: f64) -> bool {
+        false
+    }
+
     /// Calls `found` for each part whose box meets another, in no order.
     fn for_each_part(&self, query: &Aabb, found: impl FnMut(u32));
 

@@ -130,7 +130,7 @@ fn for_each_pair<A: PartLayout, B: PartLayout>(
         of_a.for_each_part(&query, |p| {
             let (point, reach) = of_a.ball(p);
             let reach = radius + reach;
-            if point.distance_squared(middle) <= reach * reach {
+            if point.distance_squared(middle) <= reach * reach && !of_a.is_clear(p, middle, radius) {
                 found(p, q);
             }
         });
