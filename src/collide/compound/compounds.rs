@@ -100,15 +100,15 @@ impl Compounds {
     ///
     /// # Method
     /// For each part of another body the cells under its box are looked at, from large blocks to small ones. Those triangles become hulls
-    /// while they are measured, and the answer is that of a compound of these hulls. Rows come of a triangle each, so a body in
-    /// the middle of a cell that touches its edges only has none from beyond.
+    /// while they are measured, and the answer is that of a compound of these hulls. Rows come of single
+    /// triangles: a body on the seam of two has a row of each, and beside an edge a normal may be that of the edge.
     ///
     /// # What runs where
     /// On the CPU's threads, for every engine, with equal statuses. Pairs of other bodies run on the arena's engine but where they are
     /// measured together with triangles.
     ///
     /// # Cost
-    /// That of the triangles whose boxes meet a part of another body, some two microseconds each. A field that does not move belongs among the
+    /// That of the triangles that come near a part of another body, some microseconds each. A field that does not move belongs among the
     /// [statics](Self::with_statics): then it has no pairs with others there, such as a half-space that is a static of the arena.
     ///
     /// ```
