@@ -31,6 +31,7 @@ use crate::collide::scene::layout::Layout;
 use crate::collide::scene::motion::Motion;
 use crate::collide::scene::pairs::{Pairs, check as check_pairs};
 use crate::collide::scene::query_input::{QueryInput, Scene};
+use crate::collide::scene::rules::OrderedRules;
 use crate::collide::scene::statics::Statics;
 use crate::collide::scene::stored::Stored;
 use crate::collide::sweep::query;
@@ -615,7 +616,28 @@ impl Arena {
     /// With the broad phase a body of more than 2,048 takes 128 bytes, or 160 where bodies move, where a query has met a body with more
     /// than 512 partners, or where the query is encoded; 192 where bodies move and one of the others holds too.
     pub fn estimate(&self, query: Query, body_count: usize, pairs: &Pairs<'_>) -> Estimate {
-        self.gpu.as_ref().map(|gpu| gpu.estimate(query, body_count, pairs)).unwrap_or_default()
+        self.gpu.as_ref().map(|gpu| gpu.estimate(query, body_count, pairs, None)).unwrap_or_default()
+    }
+
+    /// The same for bodies whose columns say which pairs meet, with the tables of these columns: four bytes a body for
+    /// [`BodyColumns::worlds`], as much for owners and exclusions together, and some for each world, owner and exclusion.
+    ///
+    /// For [`Pairs::Exhaustive`] the list of the pairs that the columns leave is not counted.
+    ///
+    /// # Errors
+    /// Those of a query for the columns: see [`BodyColumns`].
+    pub fn estimate_columns<'a>(
+        &self,
+        query: Query,
+        bodies: impl Into<BodyColumns<'a>>,
+        pairs: &Pairs<'_>,
+    ) -> Result<Estimate> {
+        let columns = bodies.into();
+        columns.check()?;
+        let OrderedRules { rules, .. } = OrderedRules::new(&columns, self.statics().len())?;
+        let rules = Some(&rules).filter(|rules| !rules.allow_all());
+        let estimate = |gpu: &Arc<GpuArena>| gpu.estimate(query, columns.bodies.len(), pairs, rules);
+        Ok(self.gpu.as_ref().map(estimate).unwrap_or_default())
     }
 
     /// The simplices of GJK for one pair, in f64.

@@ -9,6 +9,7 @@ pub(crate) mod arena {
     use crate::collide::scene::packed_body::PackedBody;
     use crate::collide::scene::pairs::Pairs;
     use crate::collide::scene::query_input::Scene;
+    use crate::collide::scene::rules::PairRules;
     use crate::error::Result;
     use crate::gpu::context::Context;
 
@@ -29,7 +30,13 @@ pub(crate) mod arena {
             match *self {}
         }
 
-        pub(crate) fn estimate(&self, query: Query, body_count: usize, pairs: &Pairs<'_>) -> Estimate {
+        pub(crate) fn estimate(
+            &self,
+            query: Query,
+            body_count: usize,
+            pairs: &Pairs<'_>,
+            rules: Option<&PairRules>,
+        ) -> Estimate {
             match *self {}
         }
     }

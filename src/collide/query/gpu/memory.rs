@@ -7,6 +7,7 @@ use crate::collide::narrow_phase::kernels::{RUN, Stages, VERDICTS};
 use crate::collide::query::estimate::Estimate;
 use crate::collide::query::gpu::arena::{GpuArena, SEGMENT_COUNT, pair_total};
 use crate::collide::query::gpu::broad::{GpuBroadPhase, TILE_LIMIT};
+use crate::collide::query::gpu::rules::RuleTables;
 use crate::collide::query::gpu::statics::GpuStatics;
 use crate::collide::query::gpu::tree::levels_of;
 use crate::collide::query::kinds::Query;
@@ -14,6 +15,7 @@ use crate::collide::ray::kernels::DeviceRay;
 use crate::collide::scene::packed_body::PackedBody;
 use crate::collide::scene::packed_motion::PackedMotion;
 use crate::collide::scene::pairs::Pairs;
+use crate::collide::scene::rules::PairRules;
 use crate::gpu::sort;
 
 const BODY: u64 = size_of::<PackedBody>() as u64;
@@ -23,7 +25,13 @@ const MOTION: u64 = size_of::<PackedMotion>() as u64;
 
 impl GpuArena {
     /// The device memory that a query over so many movers takes.
-    pub(crate) fn estimate(&self, query: Query, body_count: usize, pairs: &Pairs<'_>) -> Estimate {
+    pub(crate) fn estimate(
+        &self,
+        query: Query,
+        body_count: usize,
+        pairs: &Pairs<'_>,
+        rules: Option<&PairRules>,
+    ) -> Estimate {
         let columns = body_count + self.statics().map_or(0, GpuStatics::len);
         // Where the bodies do not fit in one binding, two blocks are on the device at a time, one of them with a tree of its own.
         let (movers, columns, block) = match self.fits(columns) {
@@ -43,18 +51,22 @@ impl GpuArena {
             _ => 0,
         };
         let searched = match pairs {
-            Pairs::BroadPhase => self.broad_phase_bytes(query, movers, columns),
+            Pairs::BroadPhase => self.broad_phase_bytes(query, movers, columns, rules.is_some()),
             Pairs::Exhaustive => 16 * columns as u64,
             Pairs::Given(_) => 0,
         };
+        let tables = match (pairs, rules) {
+            (Pairs::BroadPhase, Some(rules)) => RuleTables::bytes(rules, columns),
+            _ => 0,
+        };
         let of_block = if block > 0 { (BODY + BOX) * block as u64 + tree_bytes(block) } else { 0 };
-        let body_bytes = BODY * columns as u64 + motions + searched + of_block;
+        let body_bytes = BODY * columns as u64 + motions + searched + tables + of_block;
         let (candidate_bytes, read_bytes) = self.pair_bytes(query, stages, body_count, pairs);
         let given = match pairs {
             Pairs::Given(pairs) => 8 * pairs.len().min(self.window_limit(body_count, &VERDICTS)) as u64,
             _ => 0,
         };
-        let staging_bytes = BODY * movers as u64 + motions + given + read_bytes;
+        let staging_bytes = BODY * movers as u64 + motions + tables + given + read_bytes;
         Estimate { hull_bytes: self.hull_bytes(), body_bytes, candidate_bytes, staging_bytes }
     }
 
@@ -71,8 +83,8 @@ impl GpuArena {
     }
 
     /// What the broad phase keeps of each body: counts, and boxes or a tree.
-    fn broad_phase_bytes(&self, query: Query, movers: usize, columns: usize) -> u64 {
-        if columns <= TILE_LIMIT {
+    fn broad_phase_bytes(&self, query: Query, movers: usize, columns: usize, has_rules: bool) -> u64 {
+        if columns <= TILE_LIMIT && !has_rules {
             let counts = movers * SEGMENT_COUNT as usize + 1;
             return BOX * columns as u64 + 4 * counts as u64;
         }
@@ -141,6 +153,8 @@ mod tests {
     use crate::collide::query::gpu::arena::HighWaterMarks;
     use crate::collide::query::gpu::{candidates, measures, sweeps, verdicts};
     use crate::collide::scene::body::Body;
+    use crate::collide::scene::columns::BodyColumns;
+    use crate::collide::scene::exclusions::Exclusions;
     use crate::collide::scene::layout::Layout;
     use crate::collide::scene::motion::Motion;
     use crate::collide::scene::query_input::{QueryInput, Scene};
@@ -166,7 +180,8 @@ mod tests {
     }
 
     /// Bytes of one steady frame without staging and hulls, and the estimate.
-    fn frame_bytes(query: Query, bodies: &[Body]) -> (u64, Estimate, Stats) {
+    fn frame_bytes(query: Query, columns: BodyColumns<'_>) -> (u64, Estimate, Stats) {
+        let bodies = columns.bodies;
         let hulls = [crate::collide::Hull::cuboid([0.5; 3]).unwrap()];
         let scene = Arc::new(Scene::new(&hulls).unwrap());
         let mut marks = Arc::<HighWaterMarks>::default();
@@ -177,8 +192,9 @@ mod tests {
             let arena = GpuArena::new(context, &scene).unwrap();
             let arena = Arc::new(GpuArena { high_water: Arc::clone(&marks), ..arena });
             let layout = Layout { packed: true, placed: false };
-            let input = QueryInput::new(&scene, bodies.into(), None, Pairs::BroadPhase, layout).unwrap();
-            let estimate = arena.estimate(query, bodies.len(), &Pairs::BroadPhase);
+            let input = QueryInput::new(&scene, columns, None, Pairs::BroadPhase, layout).unwrap();
+            let rules = Some(&*input.rules).filter(|rules| !rules.allow_all());
+            let estimate = arena.estimate(query, bodies.len(), &Pairs::BroadPhase, rules);
             let stats = match query {
                 Query::Candidates => {
                     candidates::candidates(&arena, &scene, input).unwrap().wait().unwrap();
@@ -211,7 +227,12 @@ mod tests {
     }
 
     fn check(query: Query, bodies: &[Body], most: f64) {
-        let (taken, estimate, stats) = frame_bytes(query, bodies);
+        check_columns(query, bodies.into(), most);
+    }
+
+    fn check_columns(query: Query, columns: BodyColumns<'_>, most: f64) {
+        let bodies = columns.bodies;
+        let (taken, estimate, stats) = frame_bytes(query, columns);
         let estimated = estimate.body_bytes + estimate.candidate_bytes;
         let (count, pairs) = (bodies.len() as f64, stats.candidate_count as f64);
         let a_body = (taken - estimate.candidate_bytes) as f64 / count;
@@ -247,6 +268,33 @@ mod tests {
         check(Query::Intersections, &sparse(2_000), 144.1);
     }
 
+    /// Worlds, owners and exclusions: ten bytes a body here, in tables.
+    #[test]
+    fn rules_take_a_few_bytes_of_each_body() {
+        if testing::gpu().is_none() {
+            return;
+        }
+        for count in [2_000, 40_000] {
+            let bodies = sparse(count);
+            let worlds: Vec<u32> = (0..count as u32).map(|row| row / 1_000).collect();
+            let owners: Vec<u32> = (0..count as u32).map(|row| row / 2).collect();
+            let exclusions = Exclusions::new(&[[1, 2], [3, 4]]).unwrap();
+            let columns = BodyColumns {
+                worlds: &worlds,
+                owners: &owners,
+                exclusions: Some(&exclusions),
+                ..BodyColumns::new(&bodies)
+            };
+            check_columns(Query::Intersections, columns, 148.0);
+            let [plain, limited] =
+                [(&bodies).into(), columns].map(|columns| frame_bytes(Query::Intersections, columns).1);
+            // Few bodies are in tiles without rules, and in a tree with them.
+            let more = limited.body_bytes as f64 - plain.body_bytes as f64;
+            let a_body = more / count as f64;
+            assert!(count < 40_000 || (10.0..10.1).contains(&a_body), "{a_body}");
+        }
+    }
+
     #[test]
     fn a_pair_takes_at_most_28_bytes() {
         if testing::gpu().is_none() {
@@ -254,7 +302,7 @@ mod tests {
         }
         let bodies = dense(3_000);
         check(Query::Intersections, &bodies, 128.0);
-        let (_, estimate, stats) = frame_bytes(Query::Intersections, &bodies);
+        let (_, estimate, stats) = frame_bytes(Query::Intersections, (&bodies).into());
         // All these pairs have rows. The room is for an eighth more, and for two rows that a window cuts.
         let least = stats.candidate_count + stats.candidate_count / 8;
         let a_pair = (estimate.candidate_bytes - 8 * 1024) as f64 / least as f64;
@@ -269,7 +317,7 @@ mod tests {
         let mut bodies = sparse(3_000);
         bodies[0].scale = [1000.0; 3];
         check(Query::Intersections, &bodies, 160.0);
-        let (_, estimate, _) = frame_bytes(Query::Intersections, &bodies);
+        let (_, estimate, _) = frame_bytes(Query::Intersections, (&bodies).into());
         // Control: without the boxes it would be less.
         assert!(estimate.body_bytes > 150 * 3_000, "{estimate:?}");
     }

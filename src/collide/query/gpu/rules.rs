@@ -61,6 +61,14 @@ impl RuleTables {
         }
         made
     }
+
+    /// Bytes of the tables for so many bodies on a device.
+    pub(crate) fn bytes(rules: &PairRules, body_count: usize) -> u64 {
+        let worlds = if rules.has_worlds() { body_count + rules.starts.len() } else { 0 };
+        let owners = if rules.has_filter() { body_count } else { 0 };
+        let lists = rules.list_starts.len() + rules.excluded.len();
+        4 * (1 + worlds + owners + lists) as u64
+    }
 }
 
 /// What the kernels of keys read of the tables, where there are worlds.
