@@ -11,8 +11,6 @@ use crate::collide::scene::columns::BodyColumns;
 use crate::collide::scene::layout::Layout;
 use crate::collide::scene::pairs::Pairs;
 use crate::collide::scene::query_input::QueryInput;
-#[cfg(doc)]
-use crate::collide::scene::shape_cast::ShapeCast;
 use crate::collide::scene::shape_cast::ShapeCastColumns;
 use crate::collide::shape::cast::CastGoal;
 use crate::collide::shape::nearest::NearGoal;
