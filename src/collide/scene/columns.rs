@@ -7,6 +7,8 @@ use crate::collide::scene::exclusions::Exclusions;
 #[cfg(doc)]
 use crate::collide::scene::pairs::Pairs;
 use crate::collide::scene::ray_columns::{check_column, check_f64};
+#[cfg(doc)]
+use crate::error::Error;
 use crate::error::{Location, Result};
 
 /// The bodies of a query, and further columns with one value for each body.
