@@ -45,7 +45,7 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
         crate::broad::against_peer(options, report)?;
     }
     if options.selects("rays") {
-        crate::rays::against_peer(options, report)?;
+        crate::rays::against_peer(options, &engines, report)?;
     }
     if options.selects("compounds") {
         crate::compounds::against_peer(options, report)?;

@@ -7,6 +7,7 @@ use hullfield_oracle::random::Random;
 use hullfield_oracle::ray::{self, Claim, check};
 use rayon::prelude::*;
 
+use crate::engines::NamedEngine;
 use crate::error::message;
 use crate::machine::SEED;
 use crate::options::Options;
@@ -31,11 +32,15 @@ enum Kind {
     Picture,
 }
 
-/// Times the CPU engine on one thread against the peer, then a million rays on all threads.
+/// Times the CPU engine on one thread against the peer, then a million rays on all threads of each engine.
 ///
 /// # Errors
 /// A query that fails. A wrong answer goes into the report.
-pub(crate) fn against_peer(options: &Options, report: &mut Report) -> Result<(), String> {
+pub(crate) fn against_peer(
+    options: &Options,
+    engines: &[NamedEngine],
+    report: &mut Report,
+) -> Result<(), String> {
     let body_count = if options.quick { 500 } else { BODIES };
     let ray_count = if options.quick { 2_000 } else { 76_800 };
     let repetitions = options.repetitions.unwrap_or(if options.quick { 3 } else { 9 });
@@ -107,36 +112,82 @@ pub(crate) fn against_peer(options: &Options, report: &mut Report) -> Result<(),
             ]);
         }
         if kind == "32" && apart > 1.0 {
-            batch = Some((scene, arena, bodies));
+            batch = Some((scene, bodies));
         }
     }
     table.note(
         "hullfield's time holds the check of rays and bodies and the tree over the bodies; parry3d's tree is built before. hullfield finds normals and faces, parry3d distances. differ: other bodies or distances that are off by 1e-4; the oracle has found hullfield right in all of them, or in as many as are judged.",
     );
     report.table(table);
-    if let Some((scene, arena, bodies)) = batch {
-        let count = if options.quick { 20_000 } else { 1_000_000 };
-        let mut table = Table::new(
-            "rays, batch",
-            "First hits of rays among the bodies farther apart, hulls of 32 vertices, all threads",
-            &["rays", "ms", "million rays/s"],
-        );
-        for rays_of in [Kind::Random, Kind::Picture] {
-            let rays = rays(&scene, rays_of, count);
-            let mut samples = Samples::new();
-            for _ in 0..5 {
-                let (ms, found) = time(|| cast(&arena, &bodies, &rays));
-                found?;
-                samples.push(ms);
+    if let Some((scene, bodies)) = batch {
+        batches(options, engines, report, &scene, &bodies)?;
+    }
+    Ok(())
+}
+
+/// Times a million rays on each engine, all threads. The GPU engine's rows must be those of the CPU engine.
+fn batches(
+    options: &Options,
+    engines: &[NamedEngine],
+    report: &mut Report,
+    scene: &Scene,
+    bodies: &[Body],
+) -> Result<(), String> {
+    let mut table = Table::new(
+        "rays, batch",
+        "First hits of rays among the bodies farther apart, hulls of 32 vertices, all threads",
+        &["rays", "engine", "ms", "million rays/s", "kernels ms", "f64 ms", "left to f64"],
+    );
+    for rays_of in [Kind::Random, Kind::Picture] {
+        for NamedEngine { name, engine } in engines {
+            // A software adapter's times say nothing about a GPU.
+            let is_small = options.quick || *name == "software gpu";
+            let (count, repetitions) = if is_small { (20_000, 2) } else { (1_000_000, 5) };
+            let rays = rays(scene, rays_of, count);
+            let arena_of = |engine: &Engine| {
+                Arena::new(engine, &scene.hulls, hullfield::collide::Options::default()).map_err(message)
+            };
+            let arena = arena_of(engine)?;
+            let run = |arena: &Arena| {
+                let pending = arena.raycasts(bodies, &rays, &RayOptions::default()).map_err(message)?;
+                pending.wait().map_err(message)
+            };
+            let first = run(&arena)?;
+            let is_cpu = *name == "cpu";
+            if !is_cpu && first.rows != run(&arena_of(&Engine::cpu())?)?.rows {
+                report.fail(format!(
+                    "rays, batch, {rays_of:?}: the rows of the {name} are not those of the cpu"
+                ));
             }
+            let (mut whole, mut kernels, mut settle) = (Samples::new(), Samples::new(), Samples::new());
+            for _ in 0..repetitions {
+                let (ms, found) = time(|| run(&arena));
+                let times = found?.stats.times;
+                whole.push(ms);
+                kernels.push(times.kernels_ms);
+                settle.push(times.settle_ms);
+            }
+            let on_device = |samples: &Samples| match is_cpu {
+                true => Cell::from(""),
+                false => Cell::Number(samples.median(), 1),
+            };
             table.row([
                 format!("{count} {rays_of:?}").to_lowercase().into(),
-                Cell::Number(samples.median(), 0),
-                Cell::Number(count as f64 / samples.median() / 1e3, 2),
+                (*name).into(),
+                Cell::Number(whole.median(), 0),
+                Cell::Number(count as f64 / whole.median() / 1e3, 2),
+                on_device(&kernels),
+                on_device(&settle),
+                if is_cpu {
+                    "".into()
+                } else {
+                    Cell::Share(first.stats.settled_count as f64 / count as f64, 2)
+                },
             ]);
         }
-        report.table(table);
     }
+    table.note("kernels ms: by the device's clock where it has one. f64 ms: measuring the bodies that the device names, and searching for the rays that it leaves to f64, on all threads.");
+    report.table(table);
     Ok(())
 }
 

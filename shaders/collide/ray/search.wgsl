@@ -103,7 +103,7 @@ fn main(
         var met = 0u;
         var id = 0u;
         for (var k = 0u; k < width; k += 1u) {
-            if (pending >> k & 1u) != 0u && first + k < count {
+            if ((pending >> k) & 1u) != 0u && first + k < count {
                 var node: Node;
                 if rank == 0u {
                     node = leaves[begin + first + k];
@@ -129,10 +129,10 @@ fn main(
                 top_trail = left;
             } else if rank <= 8u {
                 let shift = 4u * (rank - 1u);
-                trail.x = trail.x & ~(0xfu << shift) | left << shift;
+                trail.x = (trail.x & ~(0xfu << shift)) | (left << shift);
             } else {
                 let shift = 4u * (rank - 9u);
-                trail.y = trail.y & ~(0xfu << shift) | left << shift;
+                trail.y = (trail.y & ~(0xfu << shift)) | (left << shift);
             }
             rank -= 1u;
             first = WIDTH * (first + chosen);
@@ -166,9 +166,9 @@ fn main(
                     first = 0u;
                     pending = top_trail;
                 } else if rank <= 8u {
-                    pending = trail.x >> (4u * (rank - 1u)) & 0xfu;
+                    pending = (trail.x >> (4u * (rank - 1u))) & 0xfu;
                 } else {
-                    pending = trail.y >> (4u * (rank - 9u)) & 0xfu;
+                    pending = (trail.y >> (4u * (rank - 9u))) & 0xfu;
                 }
                 turns += 1u;
             }

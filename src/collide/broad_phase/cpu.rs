@@ -90,10 +90,15 @@ impl BroadPhase {
         self.is_uncounted = !self.find_all(static_boxes, grow);
     }
 
-    /// Builds the tree over `boxes`, for a query that walks it itself. A world's bodies lie in the places that their ids number.
-    pub(crate) fn tree_over_boxes(&mut self, rules: &Arc<PairRules>) -> &Tree {
+    /// Builds the tree over `boxes`, for a query that walks it so often itself. A world's bodies lie in the places that their ids number.
+    pub(crate) fn tree_over_boxes(&mut self, rules: &Arc<PairRules>, walk_count: usize) -> &Tree {
         self.rules = Arc::clone(rules);
-        self.build_tree();
+        if !rules.has_worlds() && walk_count >= self.boxes.len() / 2 {
+            self.planes.clear();
+            self.tree.rebuild_packed(&self.boxes);
+        } else {
+            self.build_tree();
+        }
         &self.tree
     }
 

@@ -14,7 +14,7 @@ pub(crate) struct StaticBoxes {
 impl StaticBoxes {
     pub(crate) fn new(boxes: Vec<Aabb>) -> Self {
         let mut tree = Tree::default();
-        tree.rebuild(&boxes, &[]);
+        tree.rebuild_packed(&boxes);
         let planes = (0..).zip(&boxes).filter(|(_, aabb)| aabb.is_plane()).map(|(id, _)| id).collect();
         Self { boxes, planes, tree }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::collide::narrow_phase::rows::Batch;
+use crate::collide::narrow_phase::rows::{Batch, Precision};
 use crate::collide::query::arena::Arena;
 use crate::collide::query::gpu;
 use crate::collide::query::options::{PointOptions, RayOptions};
@@ -44,7 +44,7 @@ impl Arena {
     ///
     /// # What runs where
     /// On a GPU engine a kernel finds which body a ray hits first, where f32 can tell. The CPU's threads measure that body in f64, and search for
-    /// the other rays themselves: [`Stats::settled_count`](crate::collide::Stats::settled_count) has their number. On the CPU engine, where one binding does not hold
+    /// the other rays themselves: [`Stats::settled_count`](crate::collide::Stats::settled_count) has their number. On the CPU engine, with [`Precision::Exact`], where one binding does not hold
     /// the bodies or the planes of all hulls, and where a body is larger than 1e18, the CPU's threads do all. The rows are the same.
     ///
     /// # Cost
@@ -225,8 +225,10 @@ impl Arena {
     ) -> Result<Pending<RayCodes>> {
         let about = self.about(columns)?;
         let found = match &about.gpu {
-            Some(gpu) => gpu::rays::search(gpu, &self.scene, input, rays, goal)?,
-            None => None,
+            Some(gpu) if self.options().precision == Precision::Fast => {
+                gpu::rays::search(gpu, &self.scene, input, rays, goal)?
+            }
+            _ => None,
         };
         Ok(found.unwrap_or_else(|| Pending::ready(RayCodes::default())))
     }

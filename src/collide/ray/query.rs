@@ -83,6 +83,7 @@ pub(crate) fn check_count(what: &'static str, count: usize) -> Result<()> {
 
 /// What is asked about each ray.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(not(feature = "gpu"), expect(dead_code, reason = "only a device asks"))]
 pub(crate) struct RayGoal {
     /// Whether it hits anything; else what it hits first.
     pub(crate) is_any: bool,
@@ -130,16 +131,25 @@ struct Probes<'a> {
     /// Where rays start in f64; empty where they do not.
     origins: &'a [[f64; 3]],
     worlds: &'a WorldRanges,
+    /// How many walks through the tree there are.
+    count: usize,
     /// What a device knows of rays.
     codes: Option<&'a RayCodes>,
 }
 
 impl OwnedRays {
     fn probes(&self, at_start: bool) -> Probes<'_> {
-        let (are_f64, worlds) = (!self.origins.is_empty(), &self.worlds);
-        Probes { at_start, are_f64, origins: &self.origins, worlds, codes: None }
+        Probes {
+            at_start,
+            are_f64: !self.origins.is_empty(),
+            origins: &self.origins,
+            worlds: &self.worlds,
+            count: self.rays.len(),
+            codes: None,
+        }
     }
 
+    #[cfg(feature = "gpu")]
     pub(crate) fn len(&self) -> usize {
         self.rays.len()
     }
@@ -158,7 +168,14 @@ impl OwnedRays {
 
 impl OwnedPoints {
     fn probes(&self) -> Probes<'_> {
-        Probes { at_start: true, are_f64: self.is_f64, origins: &[], worlds: &self.worlds, codes: None }
+        Probes {
+            at_start: true,
+            are_f64: self.is_f64,
+            origins: &[],
+            worlds: &self.worlds,
+            count: self.points.len(),
+            codes: None,
+        }
     }
 }
 
@@ -186,7 +203,7 @@ fn with_targets<R>(
         scene,
         movers: &movers,
         statics: statics.as_ref().map_or(&[][..], |statics| statics.frames(&scene.hulls)),
-        tree: search.tree_over_boxes(&input.rules),
+        tree: search.tree_over_boxes(&input.rules, probes.count),
         static_boxes: statics.as_ref().map_or(&none, |statics| &statics.boxes),
         planes: &input.planes,
         at_start: probes.at_start,

@@ -110,7 +110,7 @@ fn with_crowd<R>(
     let crowd = Crowd {
         scene,
         input: &input,
-        tree: search.tree_over_boxes(&input.rules),
+        tree: search.tree_over_boxes(&input.rules, 0),
         static_boxes: statics.as_ref().map_or(&none, |statics| &statics.boxes),
     };
     let found = work(&crowd, &boxes);

@@ -31,7 +31,8 @@ pub(crate) fn prepare(
     let mut kernels = Vec::new();
     for &(query, pairs) in queries {
         let stages = query.stages();
-        let is_exact = precision == Precision::Exact && stages.is_some() && !query.is_encoded();
+        // Candidates are the same for both precisions.
+        let is_exact = precision == Precision::Exact && query != Query::Candidates && !query.is_encoded();
         // Queries that a software rasteriser can't run are answered by the CPU.
         let is_taken = stages.is_none_or(|(_, measured)| gpu.can_run(measured));
         if !is_exact && is_taken {
