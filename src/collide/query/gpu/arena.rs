@@ -8,7 +8,7 @@ use std::sync::{
 use crate::collide::hull::record::HullRecord;
 use crate::collide::narrow_phase::kernels::{Stages, VERDICTS};
 use crate::collide::query::gpu::hulls::Hulls;
-use crate::collide::query::gpu::rays::RayHulls;
+use crate::collide::query::gpu::ray_hulls::RayHulls;
 use crate::collide::query::gpu::statics::GpuStatics;
 use crate::collide::ray::kernels::DeviceRay;
 use crate::collide::scene::packed_body::PackedBody;

@@ -26,6 +26,7 @@ pub(crate) mod narrow;
 pub(crate) mod parts;
 pub(crate) mod poses;
 pub(crate) mod prepare;
+pub(crate) mod ray_hulls;
 pub(crate) mod rays;
 pub(crate) mod rules;
 pub(crate) mod statics;

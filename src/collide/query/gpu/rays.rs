@@ -9,16 +9,13 @@ use bytemuck::Zeroable;
 use glam::DVec3;
 
 use crate::collide::bvh::aabb::Aabb;
-use crate::collide::hull::Dimension;
-use crate::collide::hull::plane_table::LANES;
 use crate::collide::narrow_phase::rows::Times;
 use crate::collide::query::gpu::arena::GpuArena;
 use crate::collide::query::gpu::broad::upload_bodies;
+use crate::collide::query::gpu::ray_hulls::RayHulls;
 use crate::collide::query::gpu::statics::GpuStatics;
 use crate::collide::query::gpu::tree::{Boxes, TreeBuffers, levels_of};
-use crate::collide::ray::kernels::{
-    CORE_HALF_SPACE, CORE_POINT, CORE_POLYGON, CORE_SEGMENT, CORE_SOLID, RAY_SEARCH, RayHull, RayParams,
-};
+use crate::collide::ray::kernels::{RAY_SEARCH, RayParams};
 use crate::collide::ray::query::{OwnedRays, RayCodes, RayGoal};
 use crate::collide::scene::packed_body::PackedBody;
 use crate::collide::scene::query_input::{QueryInput, Scene};
@@ -35,35 +32,14 @@ const RAY_STEPS: u64 = 500;
 /// The kernel takes no bodies, and no boxes, that reach farther.
 const MOST_REACH: f32 = 1e18;
 
-/// The hulls as rays read them.
-#[derive(Debug, Clone)]
-pub(crate) struct RayHulls {
-    records: Buffer<RayHull>,
-    /// Unit normal, and height above the mean in units of the hull's radius.
-    planes: Buffer<[f32; 4]>,
-}
-
 impl GpuArena {
     /// The hulls as rays read them; `None` where one binding does not hold them.
     fn ray_hulls(&self, scene: &Scene) -> Result<Option<RayHulls>> {
         if let Some(made) = self.ray_hulls.get() {
             return Ok(Some(made.clone()));
         }
-        let (records, planes) = tables(scene);
-        let context = &self.context;
-        if size_of_val(&planes[..]).max(size_of_val(&records[..])) as u64 > context.binding_limit() {
-            return Ok(None);
-        }
-        let made = RayHulls {
-            records: Buffer::new(context, "hullfield.collide.ray_hulls", records.len())?,
-            planes: Buffer::new(context, "hullfield.collide.ray_planes", planes.len())?,
-        };
-        let mut frame = Frame::new(context, "hullfield.collide.ray_hulls")?;
-        frame.upload(&made.records, 0, &records)?;
-        frame.upload(&made.planes, 0, &planes)?;
-        // The queue runs in order, so nothing needs to wait for this.
-        frame.send()?;
-        Ok(Some(self.ray_hulls.get_or_init(|| made).clone()))
+        let made = RayHulls::new(&self.context, scene)?;
+        Ok(made.map(|made| self.ray_hulls.get_or_init(|| made).clone()))
     }
 
     /// Whether the kernel can search among the bodies of a query.
@@ -85,45 +61,6 @@ impl GpuArena {
             && are_near
             && input.packed.iter().all(|body| body.radius <= MOST_REACH)
     }
-}
-
-/// The hulls as rays read them, and the planes of all.
-fn tables(scene: &Scene) -> (Vec<RayHull>, Vec<[f32; 4]>) {
-    let (mut records, mut planes) = (Vec::new(), Vec::new());
-    for (id, hull) in (0..).zip(&scene.hulls) {
-        let table = scene.planes.of(&scene.hulls, id);
-        let radius = hull.radius();
-        let plane_begin = planes.len() as u32;
-        for block in &table.blocks {
-            for lane in (0..LANES).filter(|&lane| block.offset[lane].is_finite()) {
-                let normal = [0, 1, 2].map(|k| block.normal[k][lane] as f32);
-                planes.push([normal[0], normal[1], normal[2], (block.offset[lane] / radius) as f32]);
-            }
-        }
-        let core = match hull.dimension() {
-            Dimension::Point => CORE_POINT,
-            Dimension::Segment => CORE_SEGMENT,
-            Dimension::Polygon => CORE_POLYGON,
-            Dimension::Solid => CORE_SOLID,
-            Dimension::HalfSpace => CORE_HALF_SPACE,
-        };
-        let end = match table.vertices[..] {
-            [a, b] if core == CORE_SEGMENT => 0.5 * (b - a) / radius,
-            _ => DVec3::ZERO,
-        };
-        records.push(RayHull {
-            plane_begin,
-            plane_count: planes.len() as u32 - plane_begin,
-            core,
-            radius: radius as f32,
-            end: end.as_vec3().to_array(),
-            padding: 0,
-        });
-    }
-    if planes.is_empty() {
-        planes.push([0.0; 4]);
-    }
-    (records, planes)
 }
 
 /// What a device finds out about each ray; `None` where the CPU must do all.
