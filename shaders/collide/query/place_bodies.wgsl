@@ -78,7 +78,7 @@ fn main(
     let is_turned = is_at_most(of_f64(params.least_squared), squared) && is_at_most(squared, of_f64(params.most_squared));
     let is_placed = all((place & vec3u(0x7fffffffu)) <= vec3u(params.most));
     if !(is_finite && is_turned && is_placed) {
-        invalid[1u + atomicAdd(&invalid[0], 1u)] = row;
+        atomicStore(&invalid[1u + atomicAdd(&invalid[0], 1u)], row);
         // Each is alone, far away.
         placed[at] = vec4u(params.aside + row, 0u, 0u, hull);
         placed[at + 1u] = vec4u(0u, 0u, 0u, ONE);
