@@ -459,7 +459,14 @@ fn a_steady_state_allocates_nothing() {
     }
     let low = engine.counters();
     assert!(low.submissions > high.submissions);
-    let created = |counters| Counters { submissions: 0, dispatches: 0, copies: 0, ..counters };
+    let created = |counters| Counters {
+        submissions: 0,
+        dispatches: 0,
+        copies: 0,
+        uploaded_bytes: 0,
+        read_back_bytes: 0,
+        ..counters
+    };
     assert_eq!(created(low), created(high));
     // Control: above the mark it does allocate.
     frame(400_000);
