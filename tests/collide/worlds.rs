@@ -272,7 +272,9 @@ fn blocks_of_bodies_obey_the_rules() {
             let side = 1.3 * (count as f64 / sharing as f64).cbrt();
             let bodies = crowd(count, side, count / 3 + 50, 31);
             let still = crowd(300, side, 140, 33);
-            for still in extent(&[&still[..]][..], &[&still[..], &[]]) {
+            // A software device keeps memory of each query, so that only the first crowd has both.
+            let both: [&[Body]; 2] = [&still, &[]];
+            for still in &both[..if world_count == 3 { extent(1, 2) } else { 1 }] {
                 let pairs = &excluded[..excluded.len() - usize::from(still.is_empty())];
                 let of_statics: &[[u32; 2]] = if still.is_empty() { &[] } else { &[[2, 1]] };
                 let exclusions = Exclusions::new(pairs).unwrap().with_statics(of_statics);
