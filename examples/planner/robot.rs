@@ -18,7 +18,7 @@ const SIDES: u32 = 32;
 /// The position of a link's origin in the world, and the link's rotation.
 pub(crate) type Frame = (DVec3, DQuat);
 
-/// A robot. Its links are in an order in which parents come first; link 0 is the base.
+/// A robot. Each link comes after the link that carries it; link 0 is the base.
 pub(crate) struct Robot {
     pub(crate) name: String,
     pub(crate) hulls: Vec<Hull>,

@@ -90,7 +90,8 @@ impl BroadPhase {
         self.is_uncounted = !self.find_all(static_boxes, grow);
     }
 
-    /// Builds the tree over `boxes`, for a query that walks it so often itself. A world's bodies lie in the places that their ids number.
+    /// Builds the tree over `boxes` for a query that walks it itself, `walk_count` times. With worlds the leaves are in the order of the
+    /// worlds, so that those of a world are neighbours.
     pub(crate) fn tree_over_boxes(&mut self, rules: &Arc<PairRules>, walk_count: usize) -> &Tree {
         self.rules = Arc::clone(rules);
         if !rules.has_worlds() && walk_count >= self.boxes.len() / 2 {

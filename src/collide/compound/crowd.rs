@@ -247,7 +247,7 @@ impl Crowd {
         })
     }
 
-    /// The parts of some pairs as bodies of their own, with positions, and the pairs of them.
+    /// Makes a body of each part that these pairs name, once, with its position in f64. The pairs then name these bodies.
     ///
     /// # Errors
     /// Those of hulls, where a triangle of a height field is none.

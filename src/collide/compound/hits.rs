@@ -19,8 +19,8 @@ impl Compounds {
     /// say something of the other body.
     ///
     /// # Method
-    /// Pairs of bodies are tested some at a time. Of each two parts near one another are tested first, and all that may meet only where those do
-    /// not.
+    /// Pairs of bodies are tested some at a time. Of each pair, two parts near one another are tested first. The other parts are tested only where
+    /// those two do not meet.
     ///
     /// # Errors
     /// As [`intersections`](Self::intersections).

@@ -22,9 +22,9 @@ impl Compounds {
     /// hit at the same distance that of the least body is named, and of its parts the least. Exclusions do not matter.
     ///
     /// # Cost
-    /// All parts of all bodies are placed and put into one tree in each call, some 200 nanoseconds each, so many rays in one call cost less than
-    /// in several. Then a ray costs what it costs among as many bodies. Height fields are no part of this: a ray walks each of them, from large
-    /// blocks of cells to small ones, and makes hulls of the triangles that it comes near.
+    /// Each call places all parts of all bodies and builds one tree over them. So many rays in one call cost less
+    /// than in several calls. A ray then costs as much as among as many single hulls. The triangles of height fields are not in that tree: a
+    /// ray goes through each field, from large blocks of cells to small ones, and makes hulls of the triangles that it comes near.
     ///
     /// # Errors
     /// For a body as [`intersections`](Self::intersections); for a ray as [`Arena::raycasts`](crate::collide::Arena::raycasts);

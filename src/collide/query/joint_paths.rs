@@ -30,8 +30,8 @@ impl Arena {
     /// bodies have poses too where a later link has bodies. Bodies of one link never meet. Links of
     /// [`BodyColumns::exclusions`] never meet either: there link `i` is `i`, and the static `i` of a robot of `n` links is `n + i`, or `i` in
     /// [`Exclusions::with_statics`](crate::collide::Exclusions::with_statics). Groups and masks count as in all queries. The surroundings are the arena's [statics](crate::collide::Options::statics).
-    /// Where these have [positions in f64](crate::collide::Options::static_positions), poses are taken relative to a point amid the statics, so that a
-    /// robot among them is judged as at the world's origin, however far away it is.
+    /// Where these have [positions in f64](crate::collide::Options::static_positions), poses are taken relative to a point amid the statics. So
+    /// a robot near them has the same answers at any distance from the world's origin.
     ///
     /// # What is proved
     /// [`JointPath`] says how the links move between samples. With τ the tolerance of [`intersections`](Self::intersections):

@@ -131,7 +131,7 @@ struct Probes<'a> {
     /// Where rays start in f64; empty where they do not.
     origins: &'a [[f64; 3]],
     worlds: &'a WorldRanges,
-    /// How many walks through the tree there are.
+    /// How many rays or points walk through the tree.
     count: usize,
     /// What a device knows of rays.
     codes: Option<&'a RayCodes>,

@@ -22,7 +22,7 @@ pub(crate) struct RayHulls {
 }
 
 impl RayHulls {
-    /// Those of a scene; `None` where one binding does not hold them.
+    /// Uploads the hulls of a scene; `None` where a table is larger than one binding may be.
     pub(crate) fn new(context: &Context, scene: &Scene) -> Result<Option<Self>> {
         let (records, planes) = tables(scene);
         if size_of_val(&planes[..]).max(size_of_val(&records[..])) as u64 > context.binding_limit() {

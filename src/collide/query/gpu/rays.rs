@@ -33,7 +33,7 @@ const RAY_STEPS: u64 = 500;
 const MOST_REACH: f32 = 1e18;
 
 impl GpuArena {
-    /// The hulls as rays read them; `None` where one binding does not hold them.
+    /// The hulls of the scene, uploaded by the first call; `None` where a table is larger than one binding may be.
     fn ray_hulls(&self, scene: &Scene) -> Result<Option<RayHulls>> {
         if let Some(made) = self.ray_hulls.get() {
             return Ok(Some(made.clone()));
