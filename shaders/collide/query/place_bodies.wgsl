@@ -38,8 +38,29 @@ const ONE: u32 = 0x3f800000u;
 // Bits of 2 in f32.
 const TWO: u32 = 0x40000000u;
 
-fn sum3(a: Binary64, b: Binary64, c: Binary64) -> Binary64 {
-    return add(add(a, b), c);
+// A sum that begins here is that of its terms alone, the sign of a zero too.
+const NO_TERM = Binary64(SIGN_BIT, 0, 0u, 0u);
+
+// Three numbers. A loop over them keeps the kernel small.
+struct Binary64x3 {
+    sign: vec3u,
+    exponent: vec3i,
+    high: vec3u,
+    low: vec3u,
+}
+
+fn component(a: Binary64x3, axis: u32) -> Binary64 {
+    return Binary64(a.sign[axis], a.exponent[axis], a.high[axis], a.low[axis]);
+}
+
+fn with_component(a: Binary64x3, axis: u32, value: Binary64) -> Binary64x3 {
+    let is_it = vec3u(0u, 1u, 2u) == vec3u(axis);
+    return Binary64x3(
+        select(a.sign, vec3u(value.sign), is_it),
+        select(a.exponent, vec3i(value.exponent), is_it),
+        select(a.high, vec3u(value.high), is_it),
+        select(a.low, vec3u(value.low), is_it),
+    );
 }
 
 fn is_at_most(a: Binary64, b: Binary64) -> bool {
@@ -69,11 +90,11 @@ fn main(
     let scale_words = laid_out[at + 2u];
     let last = laid_out[at + 4u];
 
-    let x = of_f32(turn.x);
-    let y = of_f32(turn.y);
-    let z = of_f32(turn.z);
-    let w = of_f32(turn.w);
-    let squared = add(sum3(mul(x, x), mul(y, y), mul(z, z)), mul(w, w));
+    var squared = NO_TERM;
+    for (var axis = 0u; axis < 4u; axis += 1u) {
+        let q = of_f32(turn[axis]);
+        squared = add(squared, mul(q, q));
+    }
     let is_finite = is_finite_word(turn.x) && is_finite_word(turn.y) && is_finite_word(turn.z) && is_finite_word(turn.w);
     let is_turned = is_at_most(of_f64(params.least_squared), squared) && is_at_most(squared, of_f64(params.most_squared));
     let is_placed = all((place & vec3u(0x7fffffffu)) <= vec3u(params.most));
@@ -93,12 +114,10 @@ fn main(
     var turned = turn;
     if !is_at_most(magnitude(sub(squared, one)), of_f64(params.normalised)) {
         let inverse = div(one, root(squared));
-        turned = vec4u(
-            to_f32(mul(x, inverse)),
-            to_f32(mul(y, inverse)),
-            to_f32(mul(z, inverse)),
-            to_f32(mul(w, inverse)),
-        );
+        for (var axis = 0u; axis < 4u; axis += 1u) {
+            let bits = to_f32(mul(of_f32(turn[axis]), inverse));
+            turned = select(turned, vec4u(bits), vec4u(0u, 1u, 2u, 3u) == vec4u(axis));
+        }
     }
 
     // The centre: the position, and the mean turned.
@@ -108,37 +127,50 @@ fn main(
     let has_mean = any((mean_words & vec3u(0x7fffffffu)) != vec3u(0u));
     // A sum with zero changes a position only where that is -0.
     if has_mean || any(place == vec3u(SIGN_BIT)) {
-        let p = mul(of_f32(scale_words.x), of_f32(mean_words.x));
-        let q = mul(of_f32(scale_words.y), of_f32(mean_words.y));
-        let r = mul(of_f32(scale_words.z), of_f32(mean_words.z));
-        let twice = div(of_f32(TWO), squared);
-        let tx = mul(x, twice);
-        let ty = mul(y, twice);
-        let tz = mul(z, twice);
-        let xx = mul(x, tx);
-        let yy = mul(y, ty);
-        let zz = mul(z, tz);
-        let xy = mul(x, ty);
-        let xz = mul(x, tz);
-        let yz = mul(y, tz);
-        let wx = mul(w, tx);
-        let wy = mul(w, ty);
-        let wz = mul(w, tz);
-        let along_x = sum3(mul(sub(one, add(yy, zz)), p), mul(sub(xy, wz), q), mul(add(xz, wy), r));
-        let along_y = sum3(mul(add(xy, wz), p), mul(sub(one, add(xx, zz)), q), mul(sub(yz, wx), r));
-        let along_z = sum3(mul(sub(xz, wy), p), mul(add(yz, wx), q), mul(sub(one, add(xx, yy)), r));
-        let cx = add(of_f32(place.x), along_x);
-        let cy = add(of_f32(place.y), along_y);
-        let cz = add(of_f32(place.z), along_z);
-        position = vec3u(to_f32(cx), to_f32(cy), to_f32(cz));
-        remainder = vec3u(
-            to_f32(sub(cx, of_f32(position.x))),
-            to_f32(sub(cy, of_f32(position.y))),
-            to_f32(sub(cz, of_f32(position.z))),
-        );
+        // The mean of the scaled hull, and the rotation times 2 / its squared length.
+        var mean: Binary64x3;
+        var twice: Binary64x3;
+        var mean_length = NO_TERM;
+        let factor = div(of_f32(TWO), squared);
+        for (var axis = 0u; axis < 3u; axis += 1u) {
+            let along = mul(of_f32(scale_words[axis]), of_f32(mean_words[axis]));
+            mean = with_component(mean, axis, along);
+            mean_length = add(mean_length, magnitude(along));
+            twice = with_component(twice, axis, mul(of_f32(turn[axis]), factor));
+        }
+        var center_length = NO_TERM;
+        for (var row_axis = 0u; row_axis < 3u; row_axis += 1u) {
+            // The rotation's row times the mean.
+            var along = NO_TERM;
+            for (var axis = 0u; axis < 3u; axis += 1u) {
+                // 1 - (the products of the two other axes) on the diagonal. Elsewhere the product of both axes, plus or minus the scalar part
+                // times the third axis.
+                let is_diagonal = axis == row_axis;
+                let third = select(3u - row_axis - axis, select(0u, 1u, axis == 0u), is_diagonal);
+                let last_axis = select(max(row_axis, axis), select(2u, 1u, axis == 2u), is_diagonal);
+                let first_axis = select(min(row_axis, axis), last_axis, is_diagonal);
+                let first = mul(of_f32(turn[first_axis]), component(twice, last_axis));
+                var second = mul(of_f32(turn[select(3u, third, is_diagonal)]), component(twice, third));
+                // Subtracted in the entries (0, 1), (1, 2) and (2, 0).
+                let is_subtracted = axis == (row_axis + 1u) % 3u;
+                second.sign ^= select(0u, SIGN_BIT, is_subtracted);
+                var entry = add(first, second);
+                if is_diagonal {
+                    entry = sub(one, entry);
+                }
+                along = add(along, mul(entry, component(mean, axis)));
+            }
+            let center = add(of_f32(place[row_axis]), along);
+            let nearest = to_f32(center);
+            let rest = to_f32(sub(center, of_f32(nearest)));
+            let is_it = vec3u(0u, 1u, 2u) == vec3u(row_axis);
+            position = select(position, vec3u(nearest), is_it);
+            remainder = select(remainder, vec3u(rest), is_it);
+            center_length = add(center_length, magnitude(center));
+        }
         if has_mean {
-            let of_mean = mul(sum3(magnitude(p), magnitude(q), magnitude(r)), of_f64(params.mean_rounding));
-            let of_center = mul(of_f64(params.center_rounding), sum3(magnitude(cx), magnitude(cy), magnitude(cz)));
+            let of_mean = mul(mean_length, of_f64(params.mean_rounding));
+            let of_center = mul(of_f64(params.center_rounding), center_length);
             excess = to_f32(add(of_mean, of_center));
         }
     }
