@@ -233,6 +233,14 @@ pub enum Error {
         /// The first such cell, row-major, with a neighbour whose distance fits.
         cell: Cell,
     },
+    /// A file, or a raster or a store of the caller's, could not be read or written.
+    #[error("{what}: {message}")]
+    Io {
+        /// The file or what else it is.
+        what: String,
+        /// What the system said, or what is wrong with the content.
+        message: String,
+    },
     /// The caller cancelled the work.
     #[error("the work was cancelled")]
     Cancelled,

@@ -4,6 +4,7 @@ pub(crate) mod agents;
 pub(crate) mod field;
 pub(crate) mod grid;
 pub(crate) mod prepare;
+pub(crate) mod raster;
 
 pub use crate::cell::Cell;
 pub use agents::crowd::Agents;
@@ -22,6 +23,10 @@ pub use grid::frame::GridFrame;
 pub use grid::goals::GoalReport;
 pub use grid::moves::{Connectivity, Corners, NEXT_NONE};
 pub use prepare::Query;
+pub use raster::files::TileFiles;
+pub use raster::solve::{RasterField, RasterOptions, RasterProgress, RasterReport, solve_raster};
+pub use raster::source::{MemoryRaster, Raster, RasterWindow};
+pub use raster::store::{MemoryTiles, RASTER_UNREACHABLE, TileStore};
 
 #[cfg(all(feature = "gpu", any(feature = "inspect", test)))]
 pub(crate) use agents::gpu::kernels::KERNELS as AGENT_KERNELS;

@@ -13,6 +13,7 @@ mod edits_gpu;
 mod fields;
 #[cfg(feature = "gpu")]
 mod fields_gpu;
+mod rasters;
 mod scenes;
 #[cfg(feature = "serde")]
 mod serde;

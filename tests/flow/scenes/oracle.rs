@@ -103,6 +103,12 @@ fn may_move(scene: &Scene, from: Cell, offset: [i32; 3]) -> bool {
 /// The field of a scene, or the first cell, row-major, whose distance overflows: it has no distance, but a move to a
 /// cell that has one.
 pub(crate) fn expected(scene: &Scene) -> Result<Expected, Cell> {
+    let cost = |index: usize| scene.costs.get(index).map_or(1, |&cost| u64::from(cost));
+    finish(scene, &moves(scene.connectivity), exact_distances(scene), cost)
+}
+
+/// The distances of a scene without limits, in 64 bits.
+pub(crate) fn exact_distances(scene: &Scene) -> Vec<u64> {
     let moves = moves(scene.connectivity);
     let cell_count = scene.blocked.len();
     let cost = |index: usize| scene.costs.get(index).map_or(1, |&cost| u64::from(cost));
@@ -135,7 +141,7 @@ pub(crate) fn expected(scene: &Scene) -> Result<Expected, Cell> {
             }
         }
     }
-    finish(scene, &moves, distances, cost)
+    distances
 }
 
 /// Applies the limits, and finds overflows, codes and escape codes, from exact distances.

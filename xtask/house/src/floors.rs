@@ -37,7 +37,7 @@ const INNER_FLOORS: [(&str, &[&[&str]]); 5] = [
             &["collide"],
         ],
     ),
-    ("flow", &[&["flow/grid"], &["flow/field"], &["flow/agents"], &["flow"]]),
+    ("flow", &[&["flow/grid"], &["flow/field"], &["flow/agents", "flow/raster"], &["flow"]]),
     ("navigate", &[&["navigate/shared"], &["navigate/room", "navigate/surface"], &["navigate"]]),
     (
         "navigate/room",

@@ -1,0 +1,48 @@
+//! Dijkstra with a binary heap over distances of 64 bits: for corridors, and for steps and paths that are too long for 32 bits.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::flow::field::cpu::masks;
+use crate::flow::field::cpu::moves::strides;
+use crate::flow::grid::cells::Grid;
+use crate::flow::raster::store::RASTER_UNREACHABLE;
+
+/// Lowers distances from the cells `seeds`, whose own have been lowered, as far as moves allow; none beyond `max_distance`.
+///
+/// # Errors
+/// The position of a cell whose distance does not fit in 64 bits.
+pub(crate) fn improve(
+    grid: &Grid,
+    distances: &mut [u64],
+    seeds: &[u32],
+    max_distance: u64,
+) -> Result<(), usize> {
+    let masks = masks::masks::<u8>(grid);
+    let strides = strides(grid);
+    let costs = grid.costs();
+    let mut heap: BinaryHeap<Reverse<(u64, u32)>> =
+        seeds.iter().map(|&seed| Reverse((distances[seed as usize], seed))).collect();
+    while let Some(Reverse((distance, index))) = heap.pop() {
+        let from = index as usize;
+        if distance > distances[from] || distance > max_distance {
+            continue;
+        }
+        // A move and its reverse obey the same corner rule, so the mask of the settled cell serves for both.
+        let cost = u64::from(costs.get(from).map_or(1, |&cost| cost));
+        let mut moves = masks[from];
+        while moves != 0 {
+            let (stride, step) = strides[moves.trailing_zeros() as usize];
+            moves &= moves - 1;
+            let to = from.wrapping_add_signed(stride);
+            let lowered = distance.saturating_add(u64::from(step) * cost);
+            if lowered < distances[to] && lowered <= max_distance {
+                distances[to] = lowered;
+                heap.push(Reverse((lowered, to as u32)));
+            } else if lowered == RASTER_UNREACHABLE && distances[to] == RASTER_UNREACHABLE {
+                return Err(to);
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,80 @@
+//! The size of tiles, from the memory that may be used.
+
+use crate::error::{Error, Location, Result};
+use crate::flow::raster::borders::border_bytes;
+use crate::flow::raster::tile::BYTES_A_CELL;
+use crate::flow::raster::tiling::Tiling;
+
+/// The largest edge that is chosen. Larger tiles gain nothing: a tile of 16 million cells takes far longer to solve than to read.
+const MAX_EDGE: u32 = 4096;
+/// The smallest edge that is chosen: halos of smaller tiles cost as much as the tiles.
+const MIN_EDGE: u32 = 64;
+
+/// The bytes that a field takes while it is solved: tiles of all threads, and the borders of all tiles.
+fn needed_bytes(tiling: Tiling, thread_count: usize) -> u64 {
+    let [width, height] = tiling.size.map(|length| u64::from(length.min(tiling.edge.saturating_add(2))));
+    let tiles_at_once = tiling.tile_count().min(thread_count) as u64;
+    tiles_at_once * width * height * BYTES_A_CELL + border_bytes(tiling)
+}
+
+/// The tiles of a raster: of the edge given, or the largest whose work fits into `memory_limit`.
+///
+/// # Errors
+/// [`Error::Value`] for an edge of 0 or one too long; [`Error::MemoryLimit`] where the tiles, or the smallest ones, don't fit.
+pub(crate) fn plan(
+    size: [u32; 2],
+    tile_edge: Option<u32>,
+    memory_limit: Option<u64>,
+    thread_count: usize,
+) -> Result<Tiling> {
+    let limit_bytes = memory_limit.unwrap_or(u64::MAX);
+    let fits = |edge: u32| needed_bytes(Tiling { size, edge }, thread_count) <= limit_bytes;
+    let longest = size[0].max(size[1]);
+    let edge = match tile_edge {
+        Some(edge) if !(1..=1 << 15).contains(&edge) => {
+            return Err(Error::value(
+                Location::Argument,
+                "tile_edge",
+                edge,
+                "it must be from 1 to 32,768 cells",
+            ));
+        }
+        Some(edge) => edge,
+        None => (MIN_EDGE..=MAX_EDGE)
+            .rev()
+            .step_by(MIN_EDGE as usize)
+            .find(|&edge| fits(edge))
+            .unwrap_or(MIN_EDGE)
+            .min(longest.next_multiple_of(MIN_EDGE)),
+    };
+    if fits(edge) {
+        return Ok(Tiling { size, edge });
+    }
+    let needed_bytes = needed_bytes(Tiling { size, edge }, thread_count);
+    Err(Error::MemoryLimit { what: "a field over a raster, in tiles,", needed_bytes, limit_bytes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_fit_into_the_memory_limit() {
+        for limit in [1 << 20, 1 << 24, 1 << 28, 1 << 31, u64::MAX] {
+            for size in [[1, 1], [100, 3], [5000, 5000], [30_000, 30_000], [1_000_000, 20]] {
+                match plan(size, None, Some(limit), 2) {
+                    Ok(tiling) => assert!(needed_bytes(tiling, 2) <= limit, "{size:?} {limit}"),
+                    Err(error) => {
+                        assert!(matches!(error, Error::MemoryLimit { .. }), "{error}");
+                        assert!(limit <= 1 << 24, "{size:?} {limit}: {error}");
+                    }
+                }
+            }
+        }
+        assert_eq!(plan([30_000, 30_000], None, Some(2 << 30), 2).unwrap().edge, 4096);
+        assert_eq!(plan([9, 9], None, None, 2).unwrap().edge, 64);
+        assert_eq!(plan([9, 9], Some(2), None, 2).unwrap().edge, 2);
+        assert!(matches!(plan([9, 9], Some(0), None, 2), Err(Error::Value { .. })));
+        assert!(matches!(plan([900, 900], Some(800), Some(1 << 20), 2), Err(Error::MemoryLimit { .. })));
+    }
+}

@@ -1,0 +1,421 @@
+//! Fields over rasters, tile by tile, each cell compared with the oracle: whatever the tiles, and wherever the work was broken off.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use hullfield::flow::{
+    Cell, Connectivity, MemoryRaster, MemoryTiles, Raster, RasterField, RasterOptions, RasterProgress,
+    RasterReport, RasterWindow, TileFiles, TileStore, solve_raster,
+};
+use hullfield::{Error, Location, Result};
+use hullfield_oracle::extent;
+use hullfield_oracle::random::Random;
+
+use crate::scenes::oracle::exact_distances;
+use crate::scenes::{self, CONNECTIVITIES_2D, Scene};
+
+/// A folder of a test, removed when it is dropped.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("hullfield-{name}-{}-{number}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        Self(folder)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn raster(scene: &Scene) -> MemoryRaster {
+    let cost =
+        |index: usize| if scene.blocked[index] { 0 } else { scene.costs.get(index).map_or(1, |&cost| cost) };
+    let costs = (0..scene.blocked.len()).map(cost).collect();
+    MemoryRaster::new([scene.size[0], scene.size[1]].map(|length| length as u32), costs).unwrap()
+}
+
+fn options(scene: &Scene, edge: u32) -> RasterOptions {
+    RasterOptions {
+        connectivity: scene.connectivity,
+        tile_edge: Some(edge),
+        max_distance: scene.options.max_distance.map(u64::from),
+        ..RasterOptions::default()
+    }
+}
+
+fn go_on(_: RasterProgress) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+fn whole([width, height]: [u32; 2]) -> RasterWindow {
+    RasterWindow { x: 0, y: 0, width, height }
+}
+
+/// The distances that a field must have: the oracle's, up to the limit.
+fn wanted(scene: &Scene) -> Vec<u64> {
+    let limit = scene.options.max_distance.map_or(u64::MAX - 1, u64::from);
+    let mut distances = exact_distances(scene);
+    distances.iter_mut().filter(|distance| **distance > limit).for_each(|distance| *distance = u64::MAX);
+    distances
+}
+
+/// Compares a field with the distances that it must have, and its report.
+fn judge(scene: &Scene, wanted: &[u64], field: &RasterField<'_, impl TileStore>) -> Result<(), String> {
+    let size = [scene.size[0], scene.size[1]].map(|length| length as u32);
+    let found = field.distances(whole(size)).map_err(|error| error.to_string())?;
+    if let Some(index) = (0..wanted.len()).find(|&index| found[index] != wanted[index]) {
+        let cell = scene.cell(index);
+        return Err(format!("{}: {cell} has {}, expected {}", scene.name, found[index], wanted[index]));
+    }
+    let reached = || wanted.iter().filter(|&&distance| distance != u64::MAX);
+    let RasterReport { reached_count, farthest, .. } = *field.report();
+    assert_eq!(
+        (reached_count, farthest),
+        (reached().count() as u64, *reached().max().unwrap()),
+        "{}",
+        scene.name
+    );
+    Ok(())
+}
+
+fn check(scene: &Scene, edge: u32) -> usize {
+    let tiles = MemoryTiles::default();
+    let field = solve_raster(&raster(scene), &scene.goals, &tiles, &options(scene, edge), go_on)
+        .unwrap_or_else(|error| panic!("{}: {error}", scene.name));
+    judge(scene, &wanted(scene), &field).unwrap_or_else(|message| panic!("tiles of {edge}: {message}"));
+    field.report().visit_count
+}
+
+#[test]
+fn small_rasters_equal_the_oracle() {
+    for connectivity in CONNECTIVITIES_2D {
+        for (number, scene) in scenes::small_scenes(connectivity).iter().enumerate() {
+            let one = [[9, 17, 33, 64, 100][number % 5]];
+            let edges = extent(&one[..], &[3, 7, 16, 17, 31, 64, 100][..]);
+            edges.iter().for_each(|&edge| _ = check(scene, edge));
+        }
+    }
+}
+
+#[test]
+fn unusual_rasters_equal_the_oracle() {
+    for scene in scenes::unusual_scenes() {
+        if scene.size[2] == 1 && scene.connectivity.dimension() == 2 {
+            [15, 64].into_iter().for_each(|edge| _ = check(&scene, edge));
+        }
+    }
+}
+
+#[test]
+fn limits_hold() {
+    for mut scene in scenes::limited_scenes() {
+        if scene.connectivity.dimension() == 2 {
+            scene.options.until.clear();
+            check(&scene, 40);
+        }
+    }
+}
+
+#[test]
+fn maps_equal_the_oracle() {
+    for scene in scenes::map_scenes().into_iter().filter(|scene| scene.connectivity.dimension() == 2) {
+        check(&scene, 128);
+    }
+}
+
+/// What does not fit in 32 bits is no error here.
+#[test]
+fn distances_have_64_bits() {
+    let mut far_count = 0;
+    for scene in scenes::overflowing_scenes() {
+        if scene.connectivity.dimension() == 2 {
+            far_count +=
+                wanted(&scene).iter().filter(|&&at| at != u64::MAX && at > u64::from(u32::MAX)).count();
+            [1, 5, 16, 64].into_iter().for_each(|edge| _ = check(&scene, edge));
+        }
+    }
+    assert!(far_count > 1000, "{far_count}");
+    // In one tile, distances that differ by more than 32 bits hold.
+    let random = &mut Random::new(5);
+    for (connectivity, most_cost) in CONNECTIVITIES_2D.into_iter().zip([40_000, 29_000, 41_000, 3_000_000]) {
+        let size = [150, 140, 1];
+        let scene = Scene::new("far", size, connectivity, scenes::serpentine(150, 140));
+        let scene = scene.goals(&[[0, 0, 0]]).random_costs(most_cost, random);
+        [33, 200].into_iter().for_each(|edge| _ = check(&scene, edge));
+    }
+}
+
+#[test]
+fn a_distance_beyond_64_bits_is_an_error() {
+    // 577 times the largest cost is less than 2⁴², so no raster of a test gets there: a store claims a far tile.
+    struct Far(MemoryTiles);
+    impl TileStore for Far {
+        fn read(&self, tile: [u32; 2], window: RasterWindow, distances: &mut [u64]) -> Result<bool> {
+            if tile == [0, 0] && !self.0.read(tile, window, distances)? {
+                distances.fill(u64::MAX - 3);
+                return Ok(true);
+            }
+            self.0.read(tile, window, distances)
+        }
+        fn write(&self, tile: [u32; 2], window: RasterWindow, distances: &[u64]) -> Result<()> {
+            self.0.write(tile, window, distances)
+        }
+    }
+    let raster = MemoryRaster::new([8, 1], vec![9; 8]).unwrap();
+    let options =
+        RasterOptions { tile_edge: Some(4), connectivity: Connectivity::Four, ..Default::default() };
+    let blocked = [Cell::from([0, 0])];
+    let error = solve_raster(&raster, &blocked, &Far(MemoryTiles::default()), &options, go_on).unwrap_err();
+    assert!(matches!(error, Error::Invalid { at: Location::Cell(_), .. }), "{error}");
+    assert!(error.to_string().contains("does not fit in 64 bits"), "{error}");
+}
+
+/// A comparator that can't fail proves nothing.
+#[test]
+fn one_wrong_distance_is_found() {
+    struct Wrong(MemoryTiles, AtomicUsize);
+    impl TileStore for Wrong {
+        fn read(&self, tile: [u32; 2], window: RasterWindow, distances: &mut [u64]) -> Result<bool> {
+            let is_stored = self.0.read(tile, window, distances)?;
+            if is_stored && self.1.load(Ordering::Relaxed) == 1 && tile == [1, 1] {
+                distances[40] += 1;
+            }
+            Ok(is_stored)
+        }
+        fn write(&self, tile: [u32; 2], window: RasterWindow, distances: &[u64]) -> Result<()> {
+            self.0.write(tile, window, distances)
+        }
+    }
+    let scene = Scene::new("open", [40, 40, 1], Connectivity::Four, vec![false; 1600]).goals(&[[0, 0, 0]]);
+    let store = Wrong(MemoryTiles::default(), AtomicUsize::new(0));
+    let field = solve_raster(&raster(&scene), &scene.goals, &store, &options(&scene, 16), go_on).unwrap();
+    judge(&scene, &wanted(&scene), &field).unwrap();
+    store.1.store(1, Ordering::Relaxed);
+    assert!(judge(&scene, &wanted(&scene), &field).is_err());
+}
+
+/// Mazes, terrain, walls along the borders of tiles and passages of one cell.
+fn broken_off_scenes() -> Vec<(Scene, u32)> {
+    let random = &mut Random::new(77);
+    let mut scenes = Vec::new();
+    for number in 0..extent(12, 50) {
+        let connectivity = CONNECTIVITIES_2D[number % 4];
+        let edge = [16, 23, 32, 40][number / 4 % 4];
+        let [width, height] = [90 + 7 * (number % 9), 150 - 8 * (number % 7)];
+        let size = [width, height, 1];
+        let blocked = match number % 5 {
+            0 => scenes::maze(width, height, random),
+            1 => scenes::noise(size, 0.2, random),
+            2 => scenes::caves(size, random),
+            // Walls along both sides of the tiles' borders, with a gap of a cell in each.
+            3 => (0..width * height)
+                .map(|at| [at % width, at / width])
+                .map(|[x, y]| {
+                    let [in_x, in_y] = [x, y].map(|at| at % edge as usize);
+                    let is_gap = in_x == 5 || in_y == 7;
+                    let is_wall = in_x == 0 || in_y == 0 || in_x == edge as usize - 1;
+                    is_wall && !is_gap
+                })
+                .collect(),
+            _ => scenes::serpentine(width, height),
+        };
+        let scene =
+            Scene::new(&format!("scene {number}"), size, connectivity, blocked).random_goals(2, random);
+        let scene = if number % 3 == 0 { scene } else { scene.random_costs(1 + number * 50, random) };
+        scenes.push((scene, edge));
+    }
+    scenes
+}
+
+/// Work that ends in the middle goes on from its files, also where some of them are damaged.
+#[test]
+fn work_that_was_broken_off_goes_on() {
+    let random = &mut Random::new(3);
+    let (mut resumed, mut saved) = (0, 0);
+    for (scene, edge) in broken_off_scenes() {
+        let (wanted, raster, options) = (wanted(&scene), raster(&scene), options(&scene, edge));
+        let tiles = MemoryTiles::default();
+        let in_one_go = solve_raster(&raster, &scene.goals, &tiles, &options, go_on).unwrap();
+        judge(&scene, &wanted, &in_one_go).unwrap();
+        let folder = Folder::new("broken-off");
+        let mut visit_counts = Vec::new();
+        loop {
+            let store = TileFiles::open(&folder.0).unwrap();
+            let most = 1 + random.below(12);
+            let stop = |progress: RasterProgress| match progress.visit_count >= most {
+                true if visit_counts.len() < 4 => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            };
+            match solve_raster(&raster, &scene.goals, &store, &options, stop) {
+                Ok(field) => {
+                    judge(&scene, &wanted, &field).unwrap();
+                    resumed += field.report().resumed_count;
+                    saved += usize::from(field.report().visit_count < in_one_go.report().visit_count);
+                    break;
+                }
+                Err(Error::Cancelled) => visit_counts.push(most),
+                Err(error) => panic!("{error}"),
+            }
+            // A process that ends while it writes, and a disk that loses bytes.
+            fs::write(folder.0.join("tile-0-0.unfinished"), b"half a tile").unwrap();
+            let files: Vec<PathBuf> = fs::read_dir(&folder.0)
+                .unwrap()
+                .map(|entry| entry.unwrap().path())
+                .filter(|path| path.extension().is_some_and(|extension| extension == "bin"))
+                .collect();
+            let file = &files[random.below(files.len())];
+            let mut bytes = fs::read(file).unwrap();
+            let at = random.below(bytes.len());
+            if random.chance(0.5) {
+                bytes.truncate(at)
+            } else {
+                bytes[at] ^= 16
+            }
+            fs::write(file, bytes).unwrap();
+        }
+        // A finished field is taken up too.
+        let store = TileFiles::open(&folder.0).unwrap();
+        let field = solve_raster(&raster, &scene.goals, &store, &options, go_on).unwrap();
+        judge(&scene, &wanted, &field).unwrap();
+        store.remove().unwrap();
+        assert!(!folder.0.exists());
+    }
+    assert!(resumed > 20 && saved > 3, "{resumed} tiles resumed, work saved {saved} times");
+}
+
+#[test]
+fn tiles_of_another_job_are_refused() {
+    struct Named(MemoryRaster, &'static str);
+    impl Raster for Named {
+        fn size(&self) -> [u32; 2] {
+            self.0.size()
+        }
+        fn identity(&self) -> String {
+            self.1.to_owned()
+        }
+        fn read(&self, window: RasterWindow, costs: &mut [u32]) -> Result<()> {
+            self.0.read(window, costs)
+        }
+    }
+    let raster = |size: [u32; 2], name| {
+        Named(MemoryRaster::new(size, vec![1; (size[0] * size[1]) as usize]).unwrap(), name)
+    };
+    let folder = Folder::new("other-job");
+    let solve = |raster: &Named, goal: [i32; 2], options: RasterOptions| {
+        let store = TileFiles::open(&folder.0)?;
+        solve_raster(raster, &[goal.into()], &store, &options, go_on).map(|_| ())
+    };
+    let options = RasterOptions { tile_edge: Some(8), ..RasterOptions::default() };
+    let first = raster([20, 20], "one");
+    solve(&first, [3, 4], options).unwrap();
+    solve(&first, [3, 4], options).unwrap();
+    for (other, goal, options) in [
+        (raster([20, 20], "two"), [3, 4], options),
+        (raster([20, 21], "one"), [3, 4], options),
+        (raster([20, 20], "one"), [4, 3], options),
+        (raster([20, 20], "one"), [3, 4], RasterOptions { tile_edge: Some(9), ..options }),
+        (raster([20, 20], "one"), [3, 4], RasterOptions { connectivity: Connectivity::Four, ..options }),
+        (raster([20, 20], "one"), [3, 4], RasterOptions { max_distance: Some(9), ..options }),
+    ] {
+        let error = solve(&other, goal, options).unwrap_err();
+        assert!(matches!(error, Error::Invalid { .. }), "{error}");
+        assert!(error.to_string().contains("tiles of another job"), "{error}");
+    }
+    solve(&first, [3, 4], options).unwrap();
+    // A folder of something else, and a file.
+    let strange = Folder::new("strange");
+    fs::create_dir_all(&strange.0).unwrap();
+    fs::write(strange.0.join("holiday.jpg"), b"").unwrap();
+    let error = TileFiles::open(&strange.0).unwrap_err();
+    assert!(error.to_string().contains("is not empty"), "{error}");
+    let error = TileFiles::open(strange.0.join("holiday.jpg")).unwrap_err();
+    assert!(matches!(error, Error::Io { .. }), "{error}");
+}
+
+#[test]
+fn bad_input_is_one_clear_error() {
+    let raster = MemoryRaster::new([4, 3], vec![1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1]).unwrap();
+    let tiles = MemoryTiles::default();
+    let solve = |goals: &[[i32; 2]], options: RasterOptions| {
+        let goals: Vec<Cell> = goals.iter().map(|&goal| goal.into()).collect();
+        solve_raster(&raster, &goals, &tiles, &options, go_on).map(|field| field.report().clone())
+    };
+    let plain = RasterOptions::default();
+    let error = solve(&[[2, 0], [4, 0], [-1, 0]], plain).unwrap_err();
+    assert!(
+        matches!(error, Error::NoGoals { given_count: 3, blocked_count: 1, outside_count: 2, .. }),
+        "{error}"
+    );
+    let report = solve(&[[2, 0], [1, 1], [1, 1], [0, 3]], plain).unwrap();
+    assert_eq!((report.goals.used_count, report.goals.blocked.len(), report.goals.outside.len()), (1, 1, 1));
+    for (options, text) in [
+        (RasterOptions { tile_edge: Some(0), ..plain }, "tile_edge is 0"),
+        (RasterOptions { tile_edge: Some(40_000), ..plain }, "tile_edge is 40000"),
+        (RasterOptions { memory_limit: Some(10), ..plain }, "the limit is 10"),
+        (RasterOptions { connectivity: Connectivity::Six, ..plain }, "connectivity is Six"),
+    ] {
+        let error = solve(&[[0, 0]], options).unwrap_err().to_string();
+        assert!(error.contains(text), "{error}");
+    }
+    let error = MemoryRaster::new([4, 3], vec![1; 11]).unwrap_err().to_string();
+    assert_eq!(error, "11 costs were given, the raster has 12 cells");
+    struct Empty;
+    impl Raster for Empty {
+        fn size(&self) -> [u32; 2] {
+            [0, 5]
+        }
+        fn read(&self, _: RasterWindow, _: &mut [u32]) -> Result<()> {
+            Ok(())
+        }
+    }
+    let error = solve_raster(&Empty, &[], &tiles, &plain, go_on).unwrap_err().to_string();
+    assert!(error.contains("size is [0, 5]"), "{error}");
+    let field = solve_raster(&raster, &[[0, 0].into()], &tiles, &plain, go_on).unwrap();
+    for window in [[0, 0, 0, 1], [0, 0, 5, 1], [3, 2, 1, 2], [u32::MAX, 0, 2, 1]] {
+        let [x, y, width, height] = window;
+        let error = field.distances(RasterWindow { x, y, width, height }).unwrap_err();
+        assert!(matches!(error, Error::Value { field: "window", .. }), "{error}");
+    }
+}
+
+/// A raster that fails, a store that is full: the error comes back, and what was written before serves the next call.
+#[test]
+fn errors_of_rasters_and_stores_come_back() {
+    struct Failing<'a>(&'a MemoryRaster, AtomicUsize);
+    impl Raster for Failing<'_> {
+        fn size(&self) -> [u32; 2] {
+            self.0.size()
+        }
+        fn read(&self, window: RasterWindow, costs: &mut [u32]) -> Result<()> {
+            if self.1.fetch_sub(1, Ordering::Relaxed) == 0 {
+                return Err(Error::Io {
+                    what: "terrain.npy".to_owned(),
+                    message: "it was cut short".to_owned(),
+                });
+            }
+            self.0.read(window, costs)
+        }
+    }
+    let scene =
+        Scene::new("open", [60, 50, 1], Connectivity::default(), vec![false; 3000]).goals(&[[7, 8, 0]]);
+    let (raster, options) = (raster(&scene), options(&scene, 16));
+    let folder = Folder::new("errors");
+    for reads in 1..6 {
+        let store = TileFiles::open(&folder.0).unwrap();
+        let failing = Failing(&raster, AtomicUsize::new(reads));
+        let error = solve_raster(&failing, &scene.goals, &store, &options, go_on).unwrap_err();
+        assert_eq!(error.to_string(), "terrain.npy: it was cut short");
+    }
+    let store = TileFiles::open(&folder.0).unwrap();
+    let field = solve_raster(&raster, &scene.goals, &store, &options, go_on).unwrap();
+    assert!(field.report().resumed_count > 0);
+    judge(&scene, &wanted(&scene), &field).unwrap();
+}
