@@ -25,12 +25,17 @@ pub(crate) struct EngineArguments {
     #[arg(long, value_enum, default_value = "auto")]
     backend: Choice,
     /// Take no more memory of the device than this, staging included: bytes, or with K, M, G or T, powers of 1024. A
-    /// job that needs more is an error. The CPU engine ignores it
+    /// job that needs more is an error. The CPU engine ignores it, but for flow over a .npy map, which it then solves in tiles
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true, value_parser = byte_count)]
     memory_limit: Option<u64>,
 }
 
 impl EngineArguments {
+    /// The most bytes that the work may take.
+    pub(crate) fn memory_limit(&self) -> Option<u64> {
+        self.memory_limit
+    }
+
     /// Opens the engine.
     pub(crate) fn open(&self) -> Result<Engine> {
         let backend = match self.backend {

@@ -93,9 +93,10 @@ impl From<hullfield::Error> for Failure {
         match error {
             // With the feature it is this machine that lacks a GPU; without it the request itself is wrong.
             Error::NoGpu { .. } if cfg!(feature = "gpu") => Self::Failed(error.to_string()),
-            Error::OutOfMemory { .. } | Error::DeviceLost { .. } | Error::Internal { .. } => {
-                Self::Failed(error.to_string())
-            }
+            Error::OutOfMemory { .. }
+            | Error::DeviceLost { .. }
+            | Error::Io { .. }
+            | Error::Internal { .. } => Self::Failed(error.to_string()),
             _ => Self::Input(error.to_string()),
         }
     }

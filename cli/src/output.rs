@@ -4,7 +4,7 @@
 //! the command fails (by `Drop`) and on Ctrl-C (by [`stop`]). Output to stdout is not held back.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -114,6 +114,15 @@ impl Write for Output {
 
     fn flush(&mut self) -> io::Result<()> {
         self.writer.as_mut().map_or(Ok(()), Write::flush)
+    }
+}
+
+impl Seek for Output {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match &mut self.writer {
+            Some(writer) => writer.seek(to),
+            None => Err(io::ErrorKind::NotConnected.into()),
+        }
     }
 }
 

@@ -28,7 +28,7 @@ mod text;
 pub(crate) use bodies::{Bodies, bodies, pairs};
 pub(crate) use cells::{CellScenario, cell, cell_scenarios, edits};
 pub(crate) use input::{bytes as file_bytes, file_format, is_dash, one_stdin};
-pub(crate) use map::{Map, costs, map, write_npy};
+pub(crate) use map::{Map, MapRaster, costs, flat_size, map, npy_header, write_npy};
 pub(crate) use mesh_files::{models, point_sets};
 pub(crate) use parts::Parts;
 pub(crate) use point_set::{PointSet, PointSets};

@@ -16,7 +16,7 @@ fn parse(text: &str) -> Value {
 }
 
 /// An array as NumPy writes it.
-fn npy(descr: &str, is_fortran: bool, shape: &str, cells: &[u8]) -> Vec<u8> {
+pub(super) fn npy(descr: &str, is_fortran: bool, shape: &str, cells: &[u8]) -> Vec<u8> {
     let order = if is_fortran { "True" } else { "False" };
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}");
     while (10 + header.len() + 1) % 64 != 0 {
@@ -31,7 +31,7 @@ fn npy(descr: &str, is_fortran: bool, shape: &str, cells: &[u8]) -> Vec<u8> {
 }
 
 /// The header and the cells of an array in a file.
-fn read_npy(folder: &Folder, name: &str) -> (String, Vec<u8>) {
+pub(super) fn read_npy(folder: &Folder, name: &str) -> (String, Vec<u8>) {
     let bytes = std::fs::read(folder.path(name)).unwrap();
     assert_eq!(&bytes[..8], b"\x93NUMPY\x01\x00");
     let length = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));

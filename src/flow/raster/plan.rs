@@ -11,24 +11,25 @@ const MAX_EDGE: u32 = 4096;
 const MIN_EDGE: u32 = 64;
 
 /// The bytes that a field takes while it is solved: tiles of all threads, and the borders of all tiles.
-fn needed_bytes(tiling: Tiling, thread_count: usize) -> u64 {
+fn needed_bytes(tiling: Tiling, at_once: usize) -> u64 {
     let [width, height] = tiling.size.map(|length| u64::from(length.min(tiling.edge.saturating_add(2))));
-    let tiles_at_once = tiling.tile_count().min(thread_count) as u64;
-    tiles_at_once * width * height * BYTES_A_CELL + border_bytes(tiling)
+    let at_once = tiling.tile_count().min(at_once) as u64;
+    at_once * width * height * BYTES_A_CELL + border_bytes(tiling)
 }
 
-/// The tiles of a raster: of the edge given, or the largest whose work fits into `memory_limit`.
+/// The tiles of a raster, and how many are solved at once: as many as there are threads, or fewer where memory is short. Tiles are of the edge given,
+/// or the largest whose work fits into `memory_limit`.
 ///
 /// # Errors
-/// [`Error::Value`] for an edge of 0 or one too long; [`Error::MemoryLimit`] where the tiles, or the smallest ones, don't fit.
+/// [`Error::Value`] for an edge of 0 or one too long; [`Error::MemoryLimit`] where not even one tile, or one of the smallest, fits.
 pub(crate) fn plan(
     size: [u32; 2],
     tile_edge: Option<u32>,
     memory_limit: Option<u64>,
     thread_count: usize,
-) -> Result<Tiling> {
+) -> Result<(Tiling, usize)> {
     let limit_bytes = memory_limit.unwrap_or(u64::MAX);
-    let fits = |edge: u32| needed_bytes(Tiling { size, edge }, thread_count) <= limit_bytes;
+    let fits = |edge: u32, at_once: usize| needed_bytes(Tiling { size, edge }, at_once) <= limit_bytes;
     let longest = size[0].max(size[1]);
     let edge = match tile_edge {
         Some(edge) if !(1..=1 << 15).contains(&edge) => {
@@ -43,15 +44,19 @@ pub(crate) fn plan(
         None => (MIN_EDGE..=MAX_EDGE)
             .rev()
             .step_by(MIN_EDGE as usize)
-            .find(|&edge| fits(edge))
+            .find(|&edge| fits(edge, thread_count))
             .unwrap_or(MIN_EDGE)
             .min(longest.next_multiple_of(MIN_EDGE)),
     };
-    if fits(edge) {
-        return Ok(Tiling { size, edge });
+    let tiling = Tiling { size, edge };
+    match (1..=thread_count).rev().find(|&at_once| fits(edge, at_once)) {
+        Some(at_once) => Ok((tiling, at_once)),
+        None => Err(Error::MemoryLimit {
+            what: "a field over a raster, in tiles,",
+            needed_bytes: needed_bytes(tiling, 1),
+            limit_bytes,
+        }),
     }
-    let needed_bytes = needed_bytes(Tiling { size, edge }, thread_count);
-    Err(Error::MemoryLimit { what: "a field over a raster, in tiles,", needed_bytes, limit_bytes })
 }
 
 #[cfg(test)]
@@ -63,7 +68,9 @@ mod tests {
         for limit in [1 << 20, 1 << 24, 1 << 28, 1 << 31, u64::MAX] {
             for size in [[1, 1], [100, 3], [5000, 5000], [30_000, 30_000], [1_000_000, 20]] {
                 match plan(size, None, Some(limit), 2) {
-                    Ok(tiling) => assert!(needed_bytes(tiling, 2) <= limit, "{size:?} {limit}"),
+                    Ok((tiling, at_once)) => {
+                        assert!(needed_bytes(tiling, at_once) <= limit, "{size:?} {limit}")
+                    }
                     Err(error) => {
                         assert!(matches!(error, Error::MemoryLimit { .. }), "{error}");
                         assert!(limit <= 1 << 24, "{size:?} {limit}: {error}");
@@ -71,9 +78,14 @@ mod tests {
                 }
             }
         }
-        assert_eq!(plan([30_000, 30_000], None, Some(2 << 30), 2).unwrap().edge, 4096);
-        assert_eq!(plan([9, 9], None, None, 2).unwrap().edge, 64);
-        assert_eq!(plan([9, 9], Some(2), None, 2).unwrap().edge, 2);
+        let edge = |size, edge, limit, threads| {
+            plan(size, edge, limit, threads).map(|(tiling, at_once)| (tiling.edge, at_once))
+        };
+        assert_eq!(edge([30_000, 30_000], None, Some(2 << 30), 2), Ok((4096, 2)));
+        // Fewer at once rather than none.
+        assert_eq!(edge([900, 900], None, Some(1 << 20), 64), Ok((64, 4)));
+        assert_eq!(edge([9, 9], None, None, 2), Ok((64, 2)));
+        assert_eq!(edge([9, 9], Some(2), None, 2), Ok((2, 2)));
         assert!(matches!(plan([9, 9], Some(0), None, 2), Err(Error::Value { .. })));
         assert!(matches!(plan([900, 900], Some(800), Some(1 << 20), 2), Err(Error::MemoryLimit { .. })));
     }

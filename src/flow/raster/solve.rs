@@ -157,7 +157,7 @@ impl<S: TileStore> RasterField<'_, S> {
 ///
 /// # Cost
 /// A tile is read and written once for each time that a shorter way enters it: mostly two to four times. Memory: 32 bytes for each cell of a tile, a
-/// tile for each thread, and 32 bytes for each row of each tile.
+/// tile for each thread (fewer tiles at once where the limit asks for it), and 32 bytes for each row of each tile.
 ///
 /// # Errors
 /// [`Error::Value`] for a raster without cells, one larger than 2³¹ − 1 along an axis, a connectivity of three dimensions, or an edge of tiles
@@ -188,7 +188,7 @@ pub fn solve_raster<'a, S: TileStore>(
     let size = raster.size();
     check(size, options)?;
     let thread_count = parallel::in_pool(parallel::thread_count);
-    let tiling = plan(size, options.tile_edge, options.memory_limit, thread_count)?;
+    let (tiling, at_once) = plan(size, options.tile_edge, options.memory_limit, thread_count)?;
     let (goal_cells, goals) = sort_out(raster, goals)?;
     store.begin(&job(raster, tiling, options, &goal_cells))?;
     let mut solver = Solver::new(raster, store, tiling, options, &goal_cells);
@@ -203,7 +203,7 @@ pub fn solve_raster<'a, S: TileStore>(
         if on_progress(progress).is_break() {
             return Err(Error::Cancelled);
         }
-        if !solver.advance(thread_count)? {
+        if !solver.advance(at_once)? {
             break;
         }
     }

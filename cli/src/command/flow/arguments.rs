@@ -27,11 +27,14 @@ use crate::engine::{EngineArguments, whole_u32};
     last column is the length of the shortest path in cells, with diagonals of the square root of 2. The exit code is 1 where a length \
     differs from it by more than 1e-5 of it. A goal on an obstacle or outside the map is left out with a warning; where no goal is left \
     the exit code is 2.\n\n\
+    In tiles distances have 64 bits: --out is u32 as long as all are less than 4294967295, else u64 with 18446744073709551615 where no \
+    goal is reached. They equal those of a map solved in one piece.\n\n\
     The report has the map's size, obstacles, goals used, cells reached and unreached, the farthest distance, levels (different \
     distances) and rounds of the engine; for each --trace its distance and the cells where it bends (with --json every cell).\n\n\
     Examples: hullfield flow maze.map --goal 3,4 --goal 90,12 --out distance.npy --png field.png\n  \
     hullfield flow floor.yaml --goal 10,20 --clearance 0.3 --trace 50,60 --json\n  \
-    hullfield flow maze.map --scenarios maze.map.scen",
+    hullfield flow maze.map --scenarios maze.map.scen\n  \
+    hullfield flow huge.npy --cost cost.npy --goal 7,9 --backend cpu --memory-limit 2G --out distance.npy",
     files_help!(),
     answer_help!())
 )]
@@ -84,6 +87,15 @@ pub(crate) struct Arguments {
         conflicts_with_all = ["goals", "max_distance", "edits", "out", "next", "png", "traces", "units"]
     )]
     pub(super) scenarios: Option<PathBuf>,
+    /// Solve a .npy map in tiles read from disk. It need not fit into memory; --memory-limit decides the size of the tiles. This folder
+    /// keeps them until the end, so that the same command goes on where it was stopped [default: FILE.tiles beside --out FILE, where
+    /// --memory-limit is too small for the map]
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        conflicts_with_all = ["scenarios", "edits", "next", "png", "traces", "clearance"]
+    )]
+    pub(super) tiles: Option<PathBuf>,
     /// Unit of the distances that are written and reported; --max-distance is always in steps
     #[arg(long, value_enum, default_value = "steps")]
     pub(super) units: Units,

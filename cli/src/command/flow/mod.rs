@@ -4,6 +4,7 @@ mod arguments;
 mod report;
 mod scenarios;
 mod solved;
+mod tiled;
 
 use std::time::Instant;
 
@@ -16,7 +17,7 @@ use self::report::Report;
 use self::solved::Solved;
 use super::milliseconds;
 use crate::failure::{Failure, Result};
-use crate::output::{OutputFlag, ReportStream, check_outputs};
+use crate::output::{OutputFlag, ReportStream, check_folder, check_outputs};
 use crate::progress::Spinner;
 use crate::read::{Map, cell, costs, edits, map};
 
@@ -28,8 +29,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     };
     let goals = cells("--goal", &arguments.goals)?;
     let starts = cells("--trace", &arguments.traces)?;
+    if let Some(folder) = tiled::folder(arguments)? {
+        check_folder("--tiles", Some(&folder))?;
+        if let Some(start) = starts.first() {
+            return Err(Failure::input(format!(
+                "--trace {start}: no path is traced over a map solved in tiles"
+            )));
+        }
+        return tiled::run(arguments, &folder, &goals, started, report_stream);
+    }
     let map = map(&arguments.map)?;
-    let connectivity = connectivity(arguments, &map)?;
+    let connectivity = connectivity(arguments, map.size[2])?;
     let map_grid = grid(arguments, &map, connectivity)?;
     let grid = with_clearance(arguments, &map_grid)?;
     if let Some(start) = starts.iter().find(|&&start| !grid.contains(start)) {
@@ -81,13 +91,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// The neighbours of a cell: by the flag, or by the map's dimension.
-fn connectivity(arguments: &Arguments, map: &Map) -> Result<Connectivity> {
+fn connectivity(arguments: &Arguments, layer_count: u32) -> Result<Connectivity> {
     let corners = match arguments.corners {
         None | Some(CornersChoice::BothFree) => Corners::BothFree,
         Some(CornersChoice::OneFree) => Corners::OneFree,
         Some(CornersChoice::Any) => Corners::Any,
     };
-    let is_deep = map.size[2] > 1;
+    let is_deep = layer_count > 1;
     let name = arguments.connectivity.as_deref().unwrap_or(if is_deep { "26" } else { "8" });
     let connectivity = match name {
         "4" => Connectivity::Four,
@@ -97,7 +107,7 @@ fn connectivity(arguments: &Arguments, map: &Map) -> Result<Connectivity> {
         _ => return Err(Failure::input(format!("--connectivity: \"{name}\" is none of 4, 8, 6 and 26"))),
     };
     if is_deep && connectivity.dimension() == 2 {
-        let message = format!("--connectivity {name} is flat, the map has {} layers", map.size[2]);
+        let message = format!("--connectivity {name} is flat, the map has {layer_count} layers");
         return Err(Failure::input(message));
     }
     if let (Connectivity::Four | Connectivity::Six, Some(corners)) = (connectivity, arguments.corners) {

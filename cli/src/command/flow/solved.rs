@@ -1,6 +1,6 @@
 //! A solved field and its output files.
 
-use hullfield::flow::{Cell, Field, Paths, UNREACHABLE};
+use hullfield::flow::{Cell, Field, GoalReport, Paths, UNREACHABLE};
 
 use super::arguments::{Arguments, Units};
 use crate::failure::Result;
@@ -61,23 +61,23 @@ impl Solved {
             };
             write_png(&picture.draw(), out)?;
         }
-        let report = self.field.goals();
-        let warn = |cells: &[Cell], what: &str| {
-            let given = goals.len();
-            let list: Vec<String> = cells.iter().take(8).map(Cell::to_string).collect();
-            let more = if cells.len() > 8 { ", …" } else { "" };
-            output::warn(format_args!(
-                "{} of {given} goals {what}, left out: {}{more}",
-                cells.len(),
-                list.join(", ")
-            ));
-        };
-        if !report.blocked.is_empty() {
-            warn(&report.blocked, "on obstacles");
-        }
-        if !report.outside.is_empty() {
-            warn(&report.outside, "outside the map");
-        }
+        warn_of_goals(self.field.goals(), goals.len());
         Ok(())
+    }
+}
+
+/// Warns of goals that were left out.
+pub(super) fn warn_of_goals(report: &GoalReport, given: usize) {
+    for (cells, what) in [(&report.blocked, "on obstacles"), (&report.outside, "outside the map")] {
+        if cells.is_empty() {
+            continue;
+        }
+        let list: Vec<String> = cells.iter().take(8).map(Cell::to_string).collect();
+        let more = if cells.len() > 8 { ", …" } else { "" };
+        output::warn(format_args!(
+            "{} of {given} goals {what}, left out: {}{more}",
+            cells.len(),
+            list.join(", ")
+        ));
     }
 }

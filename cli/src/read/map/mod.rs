@@ -5,8 +5,10 @@ mod movingai;
 mod npy;
 mod occupancy;
 mod pixels;
+mod raster;
 mod ros;
 
 pub(crate) use file::map;
-pub(crate) use npy::{costs, write as write_npy};
+pub(crate) use npy::{costs, header_bytes as npy_header, write as write_npy};
 pub(crate) use occupancy::Map;
+pub(crate) use raster::{MapRaster, flat_size};

@@ -70,7 +70,7 @@ impl Array<'_> {
 }
 
 /// The bytes of a number and whether it is signed, for types of bool or whole numbers.
-fn whole_number(descr: &str) -> Option<(usize, bool)> {
+pub(super) fn whole_number(descr: &str) -> Option<(usize, bool)> {
     match descr {
         "|b1" | "|u1" => return Some((1, false)),
         "|i1" => return Some((1, true)),
@@ -87,12 +87,12 @@ fn whole_number(descr: &str) -> Option<(usize, bool)> {
 }
 
 /// The bits of a number of `bytes` bytes as decimal text.
-fn number_text(bits: u64, bytes: usize, is_signed: bool) -> String {
+pub(super) fn number_text(bits: u64, bytes: usize, is_signed: bool) -> String {
     let unused = 64 - 8 * bytes as u32;
     if is_signed { ((bits << unused) as i64 >> unused).to_string() } else { bits.to_string() }
 }
 
-fn shape_text(shape: &[usize]) -> String {
+pub(super) fn shape_text(shape: &[usize]) -> String {
     let lengths: Vec<String> = shape.iter().map(usize::to_string).collect();
     format!("[{}]", lengths.join(", "))
 }
@@ -154,8 +154,29 @@ fn cell_text(index: usize, [width, height, _]: [usize; 3], is_volume: bool) -> S
     if is_volume { format!("({x}, {y}, {z})") } else { format!("({x}, {y})") }
 }
 
+/// What the header of a file says, and where its cells begin.
+#[derive(Debug)]
+pub(super) struct Header {
+    /// The type in NumPy's notation: `|u1`, `<u2`.
+    pub(super) descr: String,
+    /// Whether the first axis varies fastest.
+    pub(super) is_fortran: bool,
+    pub(super) shape: Vec<usize>,
+    /// The byte at which the cells begin.
+    pub(super) start: usize,
+}
+
+/// The bytes of a file within which its header ends.
+pub(super) const HEADER_ROOM: usize = MAX_HEADER_BYTES + 12;
+
 /// Parses a file.
 fn array(bytes: &[u8]) -> Result<Array<'_>, String> {
+    let Header { descr, is_fortran, shape, start } = header(bytes)?;
+    Ok(Array { descr, is_fortran, shape, cells: bytes.get(start..).unwrap_or_default() })
+}
+
+/// Parses the header of a file, from its first bytes.
+pub(super) fn header(bytes: &[u8]) -> Result<Header, String> {
     let rest = bytes.strip_prefix(MAGIC).ok_or("it is not a .npy file")?;
     let (length, rest) = match *rest {
         [1, _, a, b, ref rest @ ..] => (u32::from(u16::from_le_bytes([a, b])), rest),
@@ -167,7 +188,8 @@ fn array(bytes: &[u8]) -> Result<Array<'_>, String> {
     if length > MAX_HEADER_BYTES {
         return Err(format!("its header is {length} bytes long, at most {MAX_HEADER_BYTES} are allowed"));
     }
-    let (Some(header), Some(cells)) = (rest.get(..length), rest.get(length..)) else {
+    let start = bytes.len() - rest.len() + length;
+    let Some(header) = rest.get(..length) else {
         return Err("its header is cut short".into());
     };
     let header = std::str::from_utf8(header).map_err(|_| "its header is not valid UTF-8")?;
@@ -183,7 +205,7 @@ fn array(bytes: &[u8]) -> Result<Array<'_>, String> {
     let lengths = inner.split(',').map(str::trim).filter(|length| !length.is_empty());
     let shape: Result<Vec<usize>, _> = lengths.map(str::parse).collect();
     let shape = shape.map_err(|_| format!("shape in its header is ({})", excerpt(inner)))?;
-    Ok(Array { descr, is_fortran, shape, cells })
+    Ok(Header { descr, is_fortran, shape, start })
 }
 
 /// The text after a key of the header.
@@ -205,6 +227,12 @@ fn text_of<'a>(header: &'a str, key: &str) -> Result<&'a str, String> {
 
 /// Writes an array of little-endian numbers: type in NumPy's notation, shape and bytes.
 pub(crate) fn write(writer: &mut dyn Write, descr: &str, shape: &[usize], bytes: &[u8]) -> io::Result<()> {
+    writer.write_all(&header_bytes(descr, shape))?;
+    writer.write_all(bytes)
+}
+
+/// All that comes before the cells of an array.
+pub(crate) fn header_bytes(descr: &str, shape: &[usize]) -> Vec<u8> {
     let lengths: Vec<String> = shape.iter().map(|length| format!("{length}, ")).collect();
     let lengths = lengths.concat();
     let mut header = format!(
@@ -215,11 +243,11 @@ pub(crate) fn write(writer: &mut dyn Write, descr: &str, shape: &[usize], bytes:
     let padding = 63 - (MAGIC.len() + 4 + header.len()) % 64;
     header.push_str(&" ".repeat(padding));
     header.push('\n');
-    writer.write_all(MAGIC)?;
-    writer.write_all(&[1, 0])?;
-    writer.write_all(&(header.len() as u16).to_le_bytes())?;
-    writer.write_all(header.as_bytes())?;
-    writer.write_all(bytes)
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend([1, 0]);
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    bytes
 }
 
 #[cfg(test)]
