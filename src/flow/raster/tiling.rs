@@ -9,6 +9,8 @@ pub(crate) struct Tiling {
     pub(crate) size: [u32; 2],
     /// Cells along the edge of a tile.
     pub(crate) edge: u32,
+    /// Cells that a tile sees beyond each of its edges.
+    pub(crate) halo: u32,
 }
 
 impl Tiling {
@@ -44,19 +46,25 @@ impl Tiling {
         RasterWindow { x, y, width, height }
     }
 
-    /// The cells of a tile and its halo: the cells beside it, as far as the raster goes.
+    /// The cells of a tile and its halo: the cells around it, as far as the raster goes.
     pub(crate) fn window(&self, number: usize) -> RasterWindow {
         let cells = self.cells(number);
-        let [x, y] = [cells.x, cells.y].map(|at| at.saturating_sub(1));
-        let width = (cells.x + cells.width).saturating_add(1).min(self.size[0]) - x;
-        let height = (cells.y + cells.height).saturating_add(1).min(self.size[1]) - y;
+        let [x, y] = [cells.x, cells.y].map(|at| at.saturating_sub(self.halo));
+        let end = |start: u32, length: u32, most: u32| (start + length).saturating_add(self.halo).min(most);
+        let width = end(cells.x, cells.width, self.size[0]) - x;
+        let height = end(cells.y, cells.height, self.size[1]) - y;
         RasterWindow { x, y, width, height }
     }
 
-    /// The cells of a tile's halo.
-    pub(crate) fn halo(&self, number: usize) -> impl Iterator<Item = [u32; 2]> {
-        let (cells, window) = (self.cells(number), self.window(number));
-        ring(window).filter(move |&cell| cells.index(cell).is_none())
+    /// The cells along the edges of other tiles that lie in a tile's halo.
+    pub(crate) fn seen_edges(self, number: usize) -> impl Iterator<Item = [u32; 2]> {
+        let window = self.window(number);
+        let last = [window.x + window.width - 1, window.y + window.height - 1];
+        let ([left, top], [right, bottom]) =
+            ([window.x, window.y].map(|at| at / self.edge), last.map(|at| at / self.edge));
+        let tiles = (top..=bottom).flat_map(move |y| (left..=right).map(move |x| self.number([x, y])));
+        let others = tiles.filter(move |&tile| tile != number);
+        others.flat_map(move |tile| ring(self.cells(tile))).filter(move |&cell| window.index(cell).is_some())
     }
 }
 
@@ -76,28 +84,45 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
+    fn all(window: RasterWindow) -> impl Iterator<Item = [u32; 2]> {
+        (window.y..window.y + window.height)
+            .flat_map(move |y| (window.x..window.x + window.width).map(move |x| [x, y]))
+    }
+
     #[test]
-    fn tiles_cover_a_raster_and_halos_lie_around_them() {
+    fn tiles_cover_a_raster_and_see_the_edges_around_them() {
         for size in [[1, 1], [1, 9], [7, 1], [2, 2], [8, 4], [9, 5], [13, 17]] {
-            for edge in [1, 2, 4, 5, 64] {
-                let tiling = Tiling { size, edge };
+            for (edge, halo) in [(1, 1), (1, 3), (2, 1), (4, 1), (4, 2), (5, 7), (64, 2)] {
+                let tiling = Tiling { size, edge, halo };
                 let mut seen = HashSet::new();
+                let edges: HashSet<_> =
+                    (0..tiling.tile_count()).flat_map(|number| ring(tiling.cells(number))).collect();
                 for number in 0..tiling.tile_count() {
                     assert_eq!(tiling.number(tiling.tile(number)), number);
-                    let cells = tiling.cells(number);
-                    let all = |window: RasterWindow| {
-                        (window.y..window.y + window.height)
-                            .flat_map(move |y| (window.x..window.x + window.width).map(move |x| [x, y]))
-                    };
+                    let (cells, window) = (tiling.cells(number), tiling.window(number));
                     for cell in all(cells) {
                         assert_eq!(tiling.tile_of(cell), number);
                         assert!(seen.insert(cell));
                     }
-                    let halo: Vec<_> = tiling.halo(number).collect();
-                    let around: HashSet<_> =
-                        all(tiling.window(number)).filter(|&cell| cells.index(cell).is_none()).collect();
-                    assert_eq!(halo.len(), around.len());
-                    assert_eq!(halo.into_iter().collect::<HashSet<_>>(), around, "{size:?} {edge} {number}");
+                    // The window has the cells as near as the halo is wide, and no others.
+                    let away = |at: u32, start: u32, length: u32| {
+                        start.saturating_sub(at).max(at.saturating_sub(start + length - 1))
+                    };
+                    let whole = RasterWindow { x: 0, y: 0, width: size[0], height: size[1] };
+                    for [x, y] in all(whole) {
+                        let far = away(x, cells.x, cells.width).max(away(y, cells.y, cells.height));
+                        assert_eq!(window.index([x, y]).is_some(), far <= halo, "{size:?} {edge} {number}");
+                    }
+                    let found: Vec<_> = tiling.seen_edges(number).collect();
+                    let expected: HashSet<_> = all(window)
+                        .filter(|&cell| cells.index(cell).is_none() && edges.contains(&cell))
+                        .collect();
+                    assert_eq!(found.len(), expected.len());
+                    assert_eq!(
+                        found.into_iter().collect::<HashSet<_>>(),
+                        expected,
+                        "{size:?} {edge} {number}"
+                    );
                     let ring: Vec<_> = ring(cells).collect();
                     assert_eq!(ring.len(), ring.iter().collect::<HashSet<_>>().len());
                 }
