@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 
 use hullfield::collide::{
-    Arena, Body, BodyColumns, Containment, NearestPoint, Occlusion, PointColumns, PointOptions, RayColumns,
-    RayHit, RayOptions, Raycast,
+    Arena, Body, BodyColumns, Containment, Hull, NearestPoint, Occlusion, Options, PointColumns,
+    PointOptions, Ray, RayColumns, RayHit, RayOptions, Raycast,
 };
 use hullfield::{Engine, Error, Location};
 use hullfield_oracle::extent;
@@ -238,6 +238,25 @@ fn rays_and_points_see_their_own_worlds() {
         }
     }
     assert!(met.iter().all(|&count| count > 300), "{met:?}");
+}
+
+/// The device's kernel knows no worlds. It was asked where the bodies had one world, and rays of others hit them.
+#[test]
+fn a_ray_sees_nothing_of_the_only_world_if_it_is_in_another() {
+    let bodies = [0.0, 4.0, 8.0].map(|x| Body::new(0).at([x, 0.0, 0.0]));
+    let asked = [7, 0, u32::MAX, 7];
+    let rays = [Ray::new([-3.0, 0.0, 0.0], [1.0, 0.0, 0.0]); 4];
+    for (name, engine) in engines() {
+        let arena = Arena::new(&engine, &[Hull::ball(1.0).unwrap()], Options::default()).unwrap();
+        let columns = BodyColumns { worlds: &[7; 3], ..BodyColumns::new(&bodies) };
+        let rays = RayColumns { worlds: &asked, ..RayColumns::new(&rays) };
+        let found = arena.raycasts(columns, rays, &RayOptions::default()).unwrap().wait().unwrap();
+        let hits: Vec<_> = found.rows.iter().map(|row| row.hit.map(|hit| (hit.body, hit.distance))).collect();
+        assert_eq!(hits, [Some((0, 2.0)), None, None, Some((0, 2.0))], "{name}");
+        let any = arena.occlusions(columns, rays, &RayOptions::default()).unwrap().wait().unwrap();
+        let any: Vec<bool> = any.rows.iter().map(|row| row.occluded).collect();
+        assert_eq!(any, [true, false, false, true], "{name}");
+    }
 }
 
 /// A ray visits bodies of its own world alone, however many others there are.

@@ -154,6 +154,12 @@ impl OwnedRays {
         self.rays.len()
     }
 
+    /// Whether worlds hide none of the movers from any ray.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn see_all(&self, mover_count: usize) -> bool {
+        self.worlds.see_all(mover_count)
+    }
+
     /// Some of the rays as a kernel reads them, about the origin of the query where its bodies' positions are in f64.
     #[cfg(feature = "gpu")]
     pub(crate) fn device(&self, range: Range<usize>, origin: DVec3) -> Vec<DeviceRay> {

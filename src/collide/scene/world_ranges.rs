@@ -64,6 +64,12 @@ impl WorldRanges {
     pub(crate) fn get(&self, index: u32) -> Option<Range<u32>> {
         self.0.get(index as usize).map(|&[begin, end]| begin..end)
     }
+
+    /// Whether each of them sees all movers. There may be one world, and some ask about another.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn see_all(&self, mover_count: usize) -> bool {
+        self.0.iter().all(|&[begin, end]| begin == 0 && end as usize == mover_count)
+    }
 }
 
 /// Those of some ascending ids of bodies that are in a world: movers of its range, and all statics.

@@ -74,7 +74,8 @@ pub(crate) fn search(
     rays: &Arc<OwnedRays>,
     goal: RayGoal,
 ) -> Result<Option<Pending<RayCodes>>> {
-    if rays.len() == 0 || input.rules.has_worlds() || !arena.takes_rays(input) {
+    // The kernel knows no worlds.
+    if rays.len() == 0 || !rays.see_all(input.mover_count) || !arena.takes_rays(input) {
         return Ok(None);
     }
     let window = arena.ray_window(input.bodies.len());
