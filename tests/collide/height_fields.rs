@@ -7,6 +7,7 @@ use hullfield::collide::{
     PointColumns, PointOptions, Ray, RayColumns, RayOptions, Status,
 };
 use hullfield::{Engine, Error, Location};
+use hullfield_oracle::extent;
 use hullfield_oracle::random::Random;
 
 use crate::answers::engines;
@@ -640,4 +641,44 @@ fn bad_fields_are_one_clear_error() {
     assert_eq!(error.to_string(), "body 0: compound 3 does not exist, there are 3");
     let error = level.intersections(&[bodies[0].scaled(1e18)], Pairs::BroadPhase).map(drop).unwrap_err();
     assert!(error.to_string().starts_with("body 0: scale is"), "{error}");
+}
+
+/// 1e7 units from the origin f64 moves a triangle by 1e-5 of a cell of 1e-4. The search for the first hit did not know that, and ended with a
+/// neighbour of it.
+#[test]
+fn small_cells_far_out_are_hit_in_their_order() {
+    let mut random = Random::new(912);
+    let arena = Arena::new(&Engine::cpu(), &[Hull::ball(1.0).unwrap()], Options::default()).unwrap();
+    let mut seen = 0;
+    for flat in [false, true] {
+        let height =
+            |random: &mut Random| if flat { 0.5 * random.below(3) as f32 } else { random.unit() as f32 };
+        let heights: Vec<f32> = (0..900).map(|_| height(&mut random)).collect();
+        let field = HeightField::new(30, heights, [0.3, 0.7]).unwrap();
+        let fields = Compounds::new(&arena, &[]).unwrap().with_height_fields(&[field]);
+        let (place, scale) = (DVec3::new(1e7, -1e7, 5e6), 1e-4_f32);
+        let body = [CompoundBody::new(0).at(place.to_array()).scaled(scale)];
+        let (mut rays, mut origins) = (Vec::new(), Vec::new());
+        for _ in 0..extent(4_000, 40_000) {
+            // From one node or middle of a cell to another, along the surface.
+            let mut node =
+                || DVec3::new(0.15 * random.below(58) as f64, 0.25, 0.35 * random.below(58) as f64);
+            let (from, to) = (node(), node());
+            if from != to {
+                origins.push((place + f64::from(scale) * (from - 3.0 * (to - from))).to_array());
+                rays.push(Ray::new([0.0; 3], (to - from).as_vec3().to_array()));
+            }
+        }
+        let asked = RayColumns { origins: &origins, ..RayColumns::new(&rays) };
+        let options = RayOptions::default();
+        let first = fields.raycasts(&body, asked, &options).unwrap().wait().unwrap().rows;
+        let all = fields.raycasts_all(&body, asked, &options).unwrap().wait().unwrap().rows;
+        let mut nearest = vec![None; rays.len()];
+        all.iter().rev().for_each(|row| nearest[row.row.ray as usize] = Some((row.part, row.row)));
+        for (row, nearest) in first.iter().zip(nearest) {
+            assert_eq!(row.row.hit.map(|hit| (row.part, hit)), nearest);
+        }
+        seen += all.len() - first.len();
+    }
+    assert!(seen > 1_000, "{seen}");
 }

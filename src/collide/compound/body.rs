@@ -128,6 +128,11 @@ pub(crate) struct Placement {
 }
 
 impl Placement {
+    /// More than what f64 rounds off the world's position of a part, in world units.
+    pub(crate) fn rounding(&self) -> f64 {
+        2.3e-16 * self.position.length()
+    }
+
     /// A part, whose rotation is `unit` at length 1, as a body of its own, and its position in f64. Rotation, scale and padding are rounded to f32, the position is not.
     pub(crate) fn part(&self, part: &Part, unit: &DQuat, group: u32, mask: u32) -> (Body, [f64; 3]) {
         let offset = DVec3::from(part.pose.position.map(f64::from));

@@ -123,8 +123,11 @@ impl Fields {
             let back = turn.transpose() * (1.0 / scale);
             let (start, direction) = (back * (line.origin - position), back * line.direction);
             let padding = padding / scale;
-            let grow =
-                padding + REACH * (field.reach() + padding) + field.rounding() + 1e-14 * start.length();
+            let grow = padding
+                + REACH * (field.reach() + padding)
+                + field.rounding()
+                + 1e-14 * start.length()
+                + body.placement.rounding() / scale;
             let at_start = rays.at_start;
             let mut casting =
                 Casting { body, field, line: &line, ray, at_start, goal, limit, hits, count: 0 };
@@ -303,7 +306,8 @@ fn by_distance(a: &PartRow<RayHit>, b: &PartRow<RayHit>) -> std::cmp::Ordering {
 fn local_point(body: &FieldBody, field: &Field, point: DVec3) -> (DVec3, f64) {
     let Placement { turn, position, scale, padding, .. } = body.placement;
     let local = turn.transpose() * ((point - position) / scale);
-    (local, padding / scale + field.rounding() + 1e-14 * local.length())
+    let rounding = field.rounding() + 1e-14 * local.length() + body.placement.rounding() / scale;
+    (local, padding / scale + rounding)
 }
 
 /// Changes the rows of an answer on the CPU's threads; `work` returns the number of triangles examined and that of hits.

@@ -23,10 +23,10 @@ impl Placed<'_> {
         self.local_to_world().around(self.shape.bounds()).grown(self.placement.padding + self.slack())
     }
 
-    /// What rounding may add to the size of a part's box, in world units.
+    /// What rounding may add to the size of a part's box, and what it may move the part by, in world units.
     fn slack(&self) -> f64 {
         let Placement { scale, padding, .. } = *self.placement;
-        scale * self.shape.slack() + SLACK * padding
+        scale * self.shape.slack() + SLACK * padding + self.placement.rounding()
     }
 
     /// The way from the frame of `other` to that of this body.
