@@ -638,3 +638,17 @@ fn bad_input_is_an_error_that_names_path_sample_and_link() {
     let at = Location::Posture { posture: 1, link: 1 };
     assert!(matches!(error, Error::Value { at: found, .. } if found == at), "{error}");
 }
+
+/// The walk took a step for each sample, though there was nothing to move: 2⁶⁰ of them do not end.
+#[test]
+fn a_robot_without_links_is_free_at_once() {
+    let statics = vec![Body::new(0)];
+    let options = Options { statics, ..Options::default() };
+    let arena = Arena::new(&Engine::cpu(), &[Hull::ball(1.0).unwrap()], options).unwrap();
+    for sample_count in [2, 1 << 60, usize::MAX] {
+        let paths = [JointPath::new(sample_count, &[])];
+        let rows = arena.joint_paths(&[], &paths, &PathOptions::default()).unwrap().wait().unwrap().rows;
+        let free_until = (sample_count - 1) as f64;
+        assert_eq!((rows[0].outcome, rows[0].free_until), (PathOutcome::Free, free_until));
+    }
+}

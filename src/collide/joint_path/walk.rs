@@ -146,7 +146,8 @@ impl Walk {
         }
         self.extend(chain, path, 0);
         let step_count = path.sample_count - 1;
-        for number in 0..step_count {
+        // A robot without links meets nothing, however many samples there are.
+        for number in 0..if chain.parts.is_empty() { 0 } else { step_count } {
             self.extend(chain, path, number + 1);
             if let Some(contact) = self.first_contact(&Step { chain, number, limit: step_limit }, path) {
                 return self.judge(chain, path, number, &contact);
