@@ -53,6 +53,7 @@ mod parts;
 mod points;
 mod precision;
 mod ray;
+mod ray_margins;
 mod ray_scenes;
 mod rows;
 #[cfg(feature = "serde")]
