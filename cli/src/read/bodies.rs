@@ -62,10 +62,37 @@ impl Bodies<'_> {
 
     /// The rows of pairs of bodies: each part of one with each of the other.
     pub(crate) fn rows_of_pairs(&self, pairs: Vec<[u32; 2]>) -> Vec<[u32; 2]> {
-        let Some(parts) = &self.parts else { return pairs };
-        let of_pair =
-            |[a, b]: [u32; 2]| parts.rows_of(a).flat_map(move |p| parts.rows_of(b).map(move |q| [p, q]));
-        pairs.into_iter().flat_map(of_pair).collect()
+        if self.parts.is_none() {
+            return pairs;
+        }
+        pairs.into_iter().flat_map(|pair| self.rows_of_pair(pair)).collect()
+    }
+
+    /// What rows of an answer are sorted by, of two rows of bodies: their world, then the two bodies. None where their own order is that.
+    pub(crate) fn rank_of_pair(&self, a: u32, b: u32) -> Option<[u32; 3]> {
+        let parts = self.parts.as_ref()?;
+        let [first, second] = [a, b].map(|row| parts.body_of.get(row as usize).copied().unwrap_or(row));
+        Some([self.worlds.get(a as usize).copied().unwrap_or(0), first, second])
+    }
+
+    /// The bodies, those of a world after one another, in the order of the worlds' numbers.
+    pub(crate) fn by_worlds(&self) -> Vec<u32> {
+        let mut bodies: Vec<u32> = (0..self.body_count() as u32).collect();
+        if !self.worlds.is_empty() {
+            bodies.sort_by_key(|&body| self.worlds[self.rows_of(body).start as usize]);
+        }
+        bodies
+    }
+
+    /// The rows of a body.
+    fn rows_of(&self, body: u32) -> std::ops::Range<u32> {
+        self.parts.as_ref().map_or(body..body + 1, |parts| parts.rows_of(body))
+    }
+
+    /// The rows of a pair of bodies: each part of one with each of the other.
+    pub(crate) fn rows_of_pair(&self, [a, b]: [u32; 2]) -> impl Iterator<Item = [u32; 2]> + use<> {
+        let others = self.rows_of(b);
+        self.rows_of(a).flat_map(move |p| others.clone().map(move |q| [p, q]))
     }
 
     /// Whether two rows are a pair that a query of all bodies may list.

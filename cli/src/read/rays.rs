@@ -5,7 +5,7 @@ use std::path::Path;
 use hullfield::collide::Ray;
 use hullfield::{Error, Location};
 
-use super::table::Table;
+use super::table::{Column, Table};
 use super::text::Real;
 use crate::failure::{Failure, Result};
 
@@ -44,10 +44,7 @@ pub(crate) fn rays(file: &Path, in_f64: bool) -> Result<Rays> {
         } else {
             table.numbers(origin)?
         };
-        let mut ray = Ray::new(start, table.numbers(direction)?);
-        if ray.direction == [0.0; 3] {
-            return Err(table.invalid(direction[0], "dx, dy, dz are 0, a direction has a length"));
-        }
+        let mut ray = Ray::new(start, read_direction(&table, direction)?);
         if let Some(column) = most
             && table.text(column)? != "inf"
         {
@@ -62,6 +59,19 @@ pub(crate) fn rays(file: &Path, in_f64: bool) -> Result<Rays> {
         found.rays.push(ray);
     }
     Ok(found)
+}
+
+/// A direction of any length. One that is very short or long is divided by its largest component: f32 holds few of its digits, or none.
+fn read_direction(table: &Table, columns: [Column; 3]) -> Result<[f32; 3]> {
+    let direction: [f64; 3] = table.numbers(columns)?;
+    let most = direction.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+    if most == 0.0 {
+        return Err(table.invalid(columns[0], "dx, dy, dz are 0, a direction has a length"));
+    }
+    if (1e-30..=1e30).contains(&most) {
+        return table.numbers(columns);
+    }
+    Ok(direction.map(|x| (x / most) as f32))
 }
 
 /// Reads points in the world, as f32 or as f64.
@@ -132,6 +142,19 @@ mod tests {
         assert_eq!(found, [ray.up_to(2.5), ray]);
         let found = read("points", "z,y,x\n3,2,1\n", world_points::<f32>).unwrap();
         assert_eq!((found.points, found.worlds), (vec![[1.0, 2.0, 3.0]], None));
+    }
+
+    /// 1e-46 was 0 and an error, 1e39 too large, and of 1e-45 and 2e-45 only the ratio of two f32 was left.
+    #[test]
+    fn directions_have_any_length() {
+        let text = "ox,oy,oz,dx,dy,dz\n0,0,0,1e-46,0,-2e-46\n0,0,0,1e39,1e39,0\n0,0,0,-1e-45,2e-45,0\n0,0,0,1e300,0,0\n0,0,0,5e-324,0,0\n";
+        let found: Vec<_> = read("lengths", text, plain).unwrap().iter().map(|ray| ray.direction).collect();
+        let expected =
+            [[0.5, 0.0, -1.0], [1.0, 1.0, 0.0], [-0.5, 1.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]];
+        assert_eq!(found, expected);
+        let text = "ox,oy,oz,dx,dy,dz\n0,0,0,0.1,1e-50,3e-30\n0,0,0,0,-0,0\n";
+        let error = read("no-length", text, plain).unwrap_err();
+        assert_eq!(error, "line 3, column dx: dx, dy, dz are 0, a direction has a length");
     }
 
     #[test]

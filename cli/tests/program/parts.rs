@@ -35,6 +35,36 @@ fn rows_name_bodies_and_parts() {
     assert_eq!(folder.run(&line("")).good(), "a,b,status\n0,1,penetrating\n");
 }
 
+/// Rows came in the order of the parts of `a`: `0,1` after `0,2`.
+#[test]
+fn rows_of_parts_are_sorted_by_bodies() {
+    let bodies = "hull,x,y,z,body,part\nbox,0,0,0,0,0\nbox,0.9,0,0,0,1\nbox,0.5,0.5,0,1,4\nbox,0.25,0.25,0,2,0\nbox,0.75,0,0.5,1,2\n";
+    let names = |run: &str| -> Vec<String> {
+        let cells = run.lines().skip(1).map(|row| row.split(',').collect::<Vec<_>>());
+        cells.map(|cells| [&cells[..2], &cells[cells.len() - 2..]].concat().join(",")).collect()
+    };
+    let of = ["0,1,0,2", "0,1,0,4", "0,1,1,2", "0,1,1,4", "0,2,0,0", "0,2,1,0", "1,2,2,0", "1,2,4,0"];
+    let parts = folder(bodies);
+    for query in ["", "--all-pairs", "--query contact", "--query distance", "--query distance --margin 9"] {
+        assert_eq!(names(&parts.run(&line(query)).good()), of, "{query}");
+    }
+    // Those of a world come together.
+    let in_worlds = |row: &str| match row.split(',').nth(4) {
+        Some("body") => format!("{row},world\n"),
+        Some("0" | "2") => format!("{row},9\n"),
+        _ => format!("{row},3\n"),
+    };
+    let worlds: String = bodies.lines().map(in_worlds).collect();
+    let extra = "box,9,0,0,3,0,3\n";
+    let worlds = folder(&(worlds + extra));
+    for query in
+        ["--query distance", "--query distance --margin 50", "--query distance --margin 50 --all-pairs"]
+    {
+        let found = names(&worlds.run(&line(query)).good());
+        assert_eq!(found, ["1,3,2,0", "1,3,4,0", "0,2,0,0", "0,2,1,0"], "{query}");
+    }
+}
+
 #[test]
 fn given_and_excluded_pairs_are_of_bodies() {
     let folder = folder(PARTS);

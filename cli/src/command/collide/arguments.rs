@@ -31,7 +31,7 @@ use crate::engine::EngineArguments;
     sweep       a,b,status,time,nx,ny,nz\n\
     status is separated, touching or penetrating; of a sweep hit, miss or touching (at the start). A negative depth is a \
     distance. With --pairs each pair has its rows, in the order of the file, whatever the margin. Without, the pairs have rows that touch, \
-    penetrate, meet or lie within the margin, sorted by a and b.\n\n\
+    penetrate, meet or lie within the margin, sorted by a, b, part_a and part_b; those of each world together, in the order of the worlds' numbers.\n\n\
     rays.csv has the columns ox,oy,oz,dx,dy,dz: the origin, and a direction of any length but 0; optional is max, how far the ray goes \
     in world units (inf). points.csv has x,y,z. Where the bodies have a column world, both need one: a ray or a point sees the bodies of its \
     world. Each has a row, in the order of the file:\n  \

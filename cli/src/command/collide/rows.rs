@@ -18,6 +18,10 @@ pub(super) trait Row: Send + Sync + 'static {
     const VERDICTS: [&'static str; 3] = STATUSES;
     /// The row's verdict, as an index of [`Row::VERDICTS`].
     fn verdict(&self) -> usize;
+    /// The two rows of bodies that it is of, where it is of a pair.
+    fn pair(&self) -> Option<[u32; 2]> {
+        None
+    }
     /// Appends the row's line or lines.
     fn csv(&self, text: &mut Text<'_>);
     /// Appends the row as an object.
@@ -41,6 +45,10 @@ impl Row for Intersection {
         index_of(self.status)
     }
 
+    fn pair(&self) -> Option<[u32; 2]> {
+        Some([self.a, self.b])
+    }
+
     fn csv(&self, text: &mut Text<'_>) {
         text.pair(self.a, self.b, self.status.name());
         text.end();
@@ -57,6 +65,10 @@ impl Row for Distance {
 
     fn verdict(&self) -> usize {
         index_of(self.status)
+    }
+
+    fn pair(&self) -> Option<[u32; 2]> {
+        Some([self.a, self.b])
     }
 
     fn csv(&self, text: &mut Text<'_>) {
@@ -85,6 +97,10 @@ impl Row for Contact {
         index_of(self.status)
     }
 
+    fn pair(&self) -> Option<[u32; 2]> {
+        Some([self.a, self.b])
+    }
+
     fn csv(&self, text: &mut Text<'_>) {
         text.pair(self.a, self.b, self.status.name());
         text.cell(self.depth());
@@ -110,6 +126,10 @@ impl Row for Manifold {
 
     fn verdict(&self) -> usize {
         index_of(self.status)
+    }
+
+    fn pair(&self) -> Option<[u32; 2]> {
+        Some([self.a, self.b])
     }
 
     fn csv(&self, text: &mut Text<'_>) {
@@ -158,6 +178,10 @@ impl Row for Sweep {
             SweepOutcome::Touching => 1,
             SweepOutcome::Hit => 2,
         }
+    }
+
+    fn pair(&self) -> Option<[u32; 2]> {
+        Some([self.a, self.b])
     }
 
     fn csv(&self, text: &mut Text<'_>) {

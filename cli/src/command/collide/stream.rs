@@ -100,7 +100,11 @@ pub(super) fn stream_rows<R: Row>(
         // A list of pairs has a bar instead.
         let spinner = (!matches!(pairs, Pairs::Given(_))).then(|| Spinner::new(label));
         let batch = start(pairs).and_then(Pending::wait);
-        let Batch { rows, stats, .. } = batch.map_err(|error| bodies.error_at_line(error))?;
+        let Batch { mut rows, stats, .. } = batch.map_err(|error| bodies.error_at_line(error))?;
+        // The library sorts by rows. It keeps the order of given pairs.
+        if bodies.parts.is_some() && !matches!(pairs, Pairs::Given(_)) {
+            rows.sort_by_key(|row| row.pair().and_then(|[a, b]| bodies.rank_of_pair(a, b)));
+        }
         drop(spinner);
         add(&mut totals.stats, &stats);
         let write_start = Instant::now();
@@ -121,21 +125,21 @@ pub(super) fn stream_rows<R: Row>(
             }
         }
         PairSource::All => {
-            let rows = &bodies.bodies;
-            let count = rows.len() as u64;
+            let sorted = bodies.by_worlds();
+            let count = sorted.len() as u64;
             let mut bar = Bar::new("pairs", count * count.saturating_sub(1) / 2);
             let mut chunk = Vec::new();
             let mut seen = 0;
-            for a in 0..rows.len() as u32 {
-                for b in a + 1..rows.len() as u32 {
+            for (at, &a) in sorted.iter().enumerate() {
+                for &b in &sorted[at + 1..] {
                     seen += 1;
-                    if bodies.accepts(a, b) {
-                        chunk.push([a, b]);
-                    }
-                    if chunk.len() == CHUNK_PAIRS {
-                        query(Pairs::Given(&chunk), &mut totals)?;
-                        chunk.clear();
-                        bar.step(std::mem::take(&mut seen));
+                    for pair in bodies.rows_of_pair([a, b]).filter(|&[p, q]| bodies.accepts(p, q)) {
+                        chunk.push(pair);
+                        if chunk.len() == CHUNK_PAIRS {
+                            query(Pairs::Given(&chunk), &mut totals)?;
+                            chunk.clear();
+                            bar.step(std::mem::take(&mut seen));
+                        }
                     }
                 }
             }
