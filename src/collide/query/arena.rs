@@ -336,7 +336,7 @@ impl Arena {
         let warm = self.warm_for(&columns, pairs).filter(|_| on_cpu && pairs != Pairs::Exhaustive);
         let layout = match warm {
             Some(warm) => warm.layout(),
-            None => Layout { packed: !on_cpu || pairs == Pairs::BroadPhase, placed: on_cpu },
+            None => Layout { packed: !on_cpu, placed: on_cpu },
         };
         let mut input = self.input(columns, pairs, layout)?;
         let order = std::mem::take(&mut input.order);
@@ -476,7 +476,7 @@ impl Arena {
         let warm = self.warm_for(&columns, pairs).filter(|_| on_cpu && pairs == Pairs::BroadPhase);
         let layout = match warm {
             Some(warm) => warm.layout(),
-            None => Layout { packed: !on_cpu || pairs == Pairs::BroadPhase, placed: on_cpu },
+            None => Layout { packed: !on_cpu, placed: on_cpu },
         };
         let mut input = self.input(columns, pairs, layout)?;
         let order = std::mem::take(&mut input.order);
@@ -589,7 +589,8 @@ impl Arena {
     }
 
     fn candidates_about(&self, columns: BodyColumns<'_>) -> Result<Pending<Vec<[u32; 2]>>> {
-        let layout = Layout { packed: true, placed: false };
+        let on_cpu = self.gpu.is_none();
+        let layout = Layout { packed: !on_cpu, placed: on_cpu };
         let mut input = self.input(columns, Pairs::BroadPhase, layout)?;
         let order = std::mem::take(&mut input.order);
         let (scene, searches) = (Arc::clone(&self.scene), Arc::clone(&self.searches));

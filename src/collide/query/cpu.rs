@@ -16,9 +16,9 @@ use crate::collide::narrow_phase::rows::{Batch, Intersection, Stats};
 use crate::collide::narrow_phase::settle::{
     MeasureRequest, Measures, Rows, TASK, finish, finish_measures, milliseconds,
 };
-use crate::collide::scene::bounds;
 use crate::collide::scene::budget::RowBudget;
 use crate::collide::scene::pairs::OwnedPairs;
+use crate::collide::scene::placed_bounds::placed_aabbs_into;
 use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::error::Result;
 use crate::parallel::map_range;
@@ -56,12 +56,18 @@ fn for_candidates(
     hits: impl Fn(&QueryInput, &[[u32; 2]]) -> usize + Sync,
     mut each: impl FnMut(&QueryInput, &[[u32; 2]]) -> Result<()>,
 ) -> Result<u64> {
+    // A GPU engine hands such a query over with bodies that are not placed.
+    if input.is_empty() {
+        return Ok(0);
+    }
     let mut search = pool.take();
     let grow = half(margin);
     let statics = input.statics.clone();
     let none = StaticBoxes::default();
     let static_boxes = statics.as_ref().map_or(&none, |statics| &statics.boxes);
-    bounds::aabbs_into(&mut search.boxes, &input.packed, &scene.supports.records, grow);
+    let movers = 0..input.mover_count;
+    let (bodies, placed) = (&input.bodies[movers.clone()], &input.placed[movers]);
+    placed_aabbs_into(&mut search.boxes, bodies, placed, &scene.supports.records, grow);
     search.rules = Arc::clone(&input.rules);
     search.begin(static_boxes, grow);
     let mut count = 0;

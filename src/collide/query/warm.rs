@@ -47,7 +47,7 @@ pub(crate) fn intersections(
             return Ok(answer);
         }
     }
-    input.complete(scene, Layout { packed: input.pairs == OwnedPairs::BroadPhase, placed: true })?;
+    input.complete(scene, Layout { packed: false, placed: true })?;
     cpu::intersections(scene, input, pool)
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn measures<R: Row>(
             return Ok(answer);
         }
     }
-    input.complete(scene, Layout { packed: input.pairs == OwnedPairs::BroadPhase, placed: true })?;
+    input.complete(scene, Layout { packed: false, placed: true })?;
     cpu::measures(scene, input, request, pool)
 }
 

@@ -57,7 +57,7 @@ use crate::collide::scene::packed_body::PackedBody;
 use crate::parallel::for_each_share;
 
 /// Bodies in one task.
-const TASK: usize = 4096;
+pub(super) const TASK: usize = 4096;
 
 /// Least padding of a box, in world units.
 pub(crate) const FLOOR: f32 = 1e-20;
@@ -128,17 +128,18 @@ pub(crate) fn body_aabb(body: &PackedBody, hull: &HullRecord, grow: f32) -> Aabb
     let ball = add(round, add3(mul(PAD_BOX, round), mul(PAD_RADIUS, radius), FLOOR));
     let reach = add3(boxed, radius, away);
     // Compared as bits, so that infinities and NaN count as huge in a shader that assumes there are none.
-    if (reach.to_bits() & 0x7fff_ffff) >= HUGE.to_bits() {
-        return Aabb { min: [-EVERYTHING; 3], group, max: [EVERYTHING; 3], mask };
-    }
+    let is_huge = (reach.to_bits() & 0x7fff_ffff) >= HUGE.to_bits();
     let mut aabb = Aabb { min: [0.0; 3], group, max: [0.0; 3], mask };
     for (i, r) in [r0, r1, r2].into_iter().enumerate() {
         let slack = mul(PAD_POSITION, p[i].abs());
         let centre = add(p[i], dot(r, m));
         let extent = add(add3(dot(r.map(f32::abs), h), pad, slack), wide);
         let extent_of_ball = add(ball, slack);
-        aabb.min[i] = greater(add(centre, -extent), add(p[i], -extent_of_ball));
-        aabb.max[i] = -greater(-add(centre, extent), -add(p[i], extent_of_ball));
+        let min = greater(add(centre, -extent), add(p[i], -extent_of_ball));
+        let max = -greater(-add(centre, extent), -add(p[i], extent_of_ball));
+        // Chosen last, so that eight bodies side by side need no branch (`placed_bounds.rs`).
+        aabb.min[i] = if is_huge { -EVERYTHING } else { min };
+        aabb.max[i] = if is_huge { EVERYTHING } else { max };
     }
     aabb
 }

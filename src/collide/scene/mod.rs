@@ -15,6 +15,7 @@ pub(crate) mod packed_body;
 pub(crate) mod packed_motion;
 pub(crate) mod pairs;
 pub(crate) mod placed;
+pub(crate) mod placed_bounds;
 pub(crate) mod pose;
 pub(crate) mod quads;
 pub(crate) mod query_input;

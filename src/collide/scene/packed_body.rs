@@ -48,6 +48,12 @@ const _: () = assert!(size_of::<PackedBody>() == 80);
 /// A squared length this near to 1 comes from rounding a unit quaternion to f32: dividing by the length would gain nothing.
 pub(crate) const NORMALISED: f64 = 1.2e-7;
 
+/// Whether a quaternion of this squared length is used as it is.
+#[inline(always)]
+pub(crate) fn is_normalised(squared: f64) -> bool {
+    (squared - 1.0).abs() <= NORMALISED
+}
+
 impl Body {
     /// Checks the body as [`radius`](Self::radius) does, and lays it out as the engines read it.
     #[inline]
@@ -56,21 +62,25 @@ impl Body {
         Ok(self.packed(radius, &center(self, &supports.records[self.hull as usize]), supports))
     }
 
+    /// Its rotation, divided by its length where that is not 1 to within rounding.
+    #[inline(always)]
+    pub(crate) fn unit_rotation(&self) -> [f32; 4] {
+        let squared = self.squared_length();
+        if is_normalised(squared) {
+            return self.rotation;
+        }
+        let inverse = 1.0 / squared.sqrt();
+        self.rotation.map(|x| (f64::from(x) * inverse) as f32)
+    }
+
     /// Lays out a checked body with its bounding radius and centre.
     #[inline(always)]
     pub(crate) fn packed(&self, radius: f32, center: &Center, supports: &Supports) -> PackedBody {
-        let squared = self.squared_length();
-        let rotation = if (squared - 1.0).abs() <= NORMALISED {
-            self.rotation
-        } else {
-            let inverse = 1.0 / squared.sqrt();
-            self.rotation.map(|x| (f64::from(x) * inverse) as f32)
-        };
         let position = center.position.as_vec3();
         PackedBody {
             position: position.to_array(),
             hull: self.hull,
-            rotation,
+            rotation: self.unit_rotation(),
             scale: self.scale,
             radius,
             remainder: (center.position - position.as_dvec3()).as_vec3().to_array(),
