@@ -12,18 +12,26 @@
 //! Pairs come in the order of the leaves. They are sorted in two steps that stay in the cache: each task groups its pairs by
 //! ranges of a few thousand rows, then one task for each range lays out its rows. Where there are too many pairs to hold, rows are
 //! counted first, and then found again one window at a time.
+//!
+//! Small worlds are in no tree either: each is searched by itself (`small_worlds`), and its pairs come in order. Where all worlds are
+//! small there is no tree, and nothing to sort.
 
 use crate::collide::broad_phase::search::{TreeSearch, pairs_of_leaves};
+use crate::collide::broad_phase::small_worlds::pairs_of_small_worlds;
 use crate::collide::bvh::aabb::Aabb;
 use crate::collide::bvh::static_tree::StaticBoxes;
-use crate::collide::bvh::tree::Tree;
-use crate::collide::scene::rules::PairRules;
+use crate::collide::bvh::tree::{Tree, WIDTH};
+use crate::collide::scene::rules::{PairRules, SMALL_WORLD};
 use crate::error::{Error, Result};
-use crate::parallel::for_each_chunk;
+use crate::parallel::{for_each_chunk, for_each_share, map_chunks};
 use std::sync::Arc;
 
 /// Leaves that one task searches from.
 const CHUNK: usize = 128;
+/// Small worlds that one task searches, where there are no others.
+const WORLDS: usize = 64;
+/// Boxes that one task looks through for half-spaces.
+const SCAN: usize = 1 << 14;
 /// Least number of rows that are laid out together.
 const GROUP_ROWS: usize = 1 << 10;
 /// Most groups of rows.
@@ -61,6 +69,10 @@ pub(crate) struct BroadPhase {
     /// Which pairs may meet: set by the caller. Worlds put the boxes in their order.
     pub(crate) rules: Arc<PairRules>,
     planes: Vec<u32>,
+    /// Whether any mover has a group or a mask that excludes others.
+    is_limited: bool,
+    /// Whether there is no tree, because all worlds are small.
+    has_small_worlds_only: bool,
     tree: Tree,
     found: Vec<TaskPairs>,
     counts: Vec<u32>,
@@ -84,7 +96,7 @@ pub(crate) fn sample_row_ids(count: usize) -> impl Iterator<Item = u32> {
 impl BroadPhase {
     /// Starts a search over `boxes` and `static_boxes`. The boxes of the movers are wider by `grow`, half of the margin.
     pub(crate) fn begin(&mut self, static_boxes: &StaticBoxes, grow: f32) {
-        self.build_tree();
+        self.prepare();
         self.next_row = 0;
         self.pairs.clear();
         self.is_uncounted = !self.find_all(static_boxes, grow);
@@ -105,10 +117,19 @@ impl BroadPhase {
 
     /// Builds the tree over `boxes`.
     fn build_tree(&mut self) {
-        let Self { boxes, rules, planes, tree, .. } = self;
-        planes.clear();
-        planes.extend((0..).zip(&*boxes).filter(|(_, aabb)| aabb.is_plane()).map(|(id, _)| id));
-        tree.rebuild(boxes, &rules.starts);
+        let Self { boxes, rules, planes, is_limited, tree, .. } = self;
+        *is_limited = list_planes(boxes, planes);
+        tree.rebuild_groups(boxes, &rules.starts, 0);
+    }
+
+    /// Prepares a search for pairs: builds the tree over `boxes`, unless all worlds are small. Within a small world the order has no use.
+    fn prepare(&mut self) {
+        let Self { boxes, rules, planes, is_limited, tree, .. } = self;
+        *is_limited = list_planes(boxes, planes);
+        self.has_small_worlds_only = rules.has_small_worlds_only();
+        if !self.has_small_worlds_only {
+            tree.rebuild_groups(boxes, &rules.starts, SMALL_WORLD);
+        }
     }
 
     /// The same sample as [`sample`](Self::sample), for a search that runs on the device.
@@ -119,7 +140,7 @@ impl BroadPhase {
         grow: f32,
     ) -> Vec<SampledRow> {
         let mut search = Self { boxes, rules: Arc::clone(rules), ..Self::default() };
-        search.build_tree();
+        search.prepare();
         search.sample_rows(static_boxes, grow)
     }
 
@@ -179,20 +200,43 @@ impl BroadPhase {
     /// Finds all pairs; `false` where they are too many to hold.
     fn find_all(&mut self, static_boxes: &StaticBoxes, grow: f32) -> bool {
         use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-        let Self { boxes, rules, planes, tree, found, counts, pairs, .. } = self;
+        let Self {
+            boxes, rules, planes, is_limited, has_small_worlds_only, tree, found, counts, pairs, ..
+        } = self;
         counts.clear();
-        let is_whole = |aabb: &Aabb| aabb.group & aabb.mask == u32::MAX;
-        let is_limited = rules.has_filter() || !boxes.iter().chain(&static_boxes.boxes).all(is_whole);
+        let is_limited = *is_limited || static_boxes.is_limited || rules.has_filter();
         let search = TreeSearch { boxes, rules, planes, tree, static_boxes, grow, is_limited };
+        let held = AtomicUsize::new(0);
+        if *has_small_worlds_only {
+            found.resize_with(rules.world_count().div_ceil(WORLDS), TaskPairs::default);
+            for_each_chunk(found, 1, |(task, found)| {
+                let pairs = &mut found[0].pairs;
+                pairs.clear();
+                let worlds = task * WORLDS..rules.world_count().min((task + 1) * WORLDS);
+                pairs_of_small_worlds(&search, worlds, WINDOW.saturating_sub(held.load(Relaxed)), pairs);
+                held.fetch_add(pairs.len(), Relaxed);
+            });
+            if held.into_inner() > WINDOW {
+                return false;
+            }
+            join(found, pairs);
+            return true;
+        }
         let leaf_count = tree.levels.first().map_or(0, Vec::len);
         found.resize_with(leaf_count.div_ceil(CHUNK), TaskPairs::default);
         let rows = boxes.len().div_ceil(GROUP_LIMIT).max(GROUP_ROWS);
         let group_count = boxes.len().div_ceil(rows);
-        let held = AtomicUsize::new(0);
         for_each_chunk(found, 1, |(chunk, found)| {
             let TaskPairs { pairs, grouped, starts } = &mut found[0];
             pairs.clear();
             let end = leaf_count.min((chunk + 1) * CHUNK);
+            if rules.has_worlds() {
+                // Those that begin in these leaves.
+                let first =
+                    |leaf: usize| rules.starts.partition_point(|&start| (start as usize) < leaf * WIDTH);
+                let worlds = first(chunk * CHUNK)..first(end).min(rules.world_count());
+                pairs_of_small_worlds(&search, worlds, WINDOW.saturating_sub(held.load(Relaxed)), pairs);
+            }
             for leaf in chunk * CHUNK..end {
                 // One leaf alone may have eight times as many pairs as there are bodies.
                 if held.load(Relaxed) + pairs.len() > WINDOW {
@@ -282,6 +326,35 @@ impl BroadPhase {
             }
         });
     }
+}
+
+/// Lists the half-spaces among some boxes. Returns whether any box has a group or a mask that excludes others.
+fn list_planes(boxes: &[Aabb], planes: &mut Vec<u32>) -> bool {
+    let found = map_chunks(boxes, SCAN, |boxes| {
+        let is_whole = boxes.iter().fold(true, |whole, aabb| whole & aabb.meets_all());
+        let has_planes = boxes.iter().fold(false, |any, aabb| any | aabb.is_plane());
+        (is_whole, has_planes)
+    });
+    planes.clear();
+    for (chunk, _) in found.iter().enumerate().filter(|(_, (_, has_planes))| *has_planes) {
+        let begin = chunk * SCAN;
+        let part = &boxes[begin..boxes.len().min(begin + SCAN)];
+        planes.extend((begin as u32..).zip(part).filter(|(_, aabb)| aabb.is_plane()).map(|(id, _)| id));
+    }
+    !found.iter().all(|(is_whole, _)| *is_whole)
+}
+
+/// Joins the pairs of all tasks, which are in order.
+fn join(found: &[TaskPairs], pairs: &mut Vec<[u32; 2]>) {
+    pairs.resize(found.iter().map(|found| found.pairs.len()).sum(), [0; 2]);
+    let mut rest = &mut pairs[..];
+    let mut parts = Vec::with_capacity(found.len());
+    for TaskPairs { pairs, .. } in found {
+        let (first, after) = rest.split_at_mut(pairs.len());
+        rest = after;
+        parts.push((first, &pairs[..]));
+    }
+    for_each_share(parts, 8, |(to, from)| to.copy_from_slice(from));
 }
 
 /// Lays out the rows `first..first + rows` in order: counts, places, then sorts each short row.

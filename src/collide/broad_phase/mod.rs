@@ -6,3 +6,4 @@ pub(crate) mod estimate;
 pub(crate) mod kernels;
 pub(crate) mod search;
 pub(crate) mod search_pool;
+pub(crate) mod small_worlds;

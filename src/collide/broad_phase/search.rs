@@ -25,11 +25,12 @@ pub(crate) struct TreeSearch<'a> {
 }
 
 impl TreeSearch<'_> {
-    fn base(&self) -> u32 {
+    pub(super) fn base(&self) -> u32 {
         self.boxes.len() as u32
     }
 
-    fn accepts(&self, a: u32, b: u32) -> bool {
+    #[inline(always)]
+    pub(super) fn accepts(&self, a: u32, b: u32) -> bool {
         !self.is_limited
             || (self.boxes[a as usize].accepts(&self.boxes[b as usize]) && self.rules.allows(a, b))
     }
@@ -46,12 +47,12 @@ impl TreeSearch<'_> {
     }
 
     /// The half-spaces among some movers.
-    fn planes_in(&self, movers: &Range<u32>) -> &[u32] {
+    pub(super) fn planes_in(&self, movers: &Range<u32>) -> &[u32] {
         let place = |id: u32| self.planes.partition_point(|&plane| plane < id);
         if self.planes.is_empty() { &[] } else { &self.planes[place(movers.start)..place(movers.end)] }
     }
 
-    /// Pairs whose first body (in Morton order) lies in the leaves `from..to`.
+    /// Pairs whose first body (in Morton order) lies in the leaves `from..to`, but for those of small worlds.
     #[inline(always)]
     fn leaves(&self, from: usize, to: usize, pairs: &mut Vec<[u32; 2]>) {
         for leaf in from..to {
@@ -59,28 +60,36 @@ impl TreeSearch<'_> {
             let bodies = self.tree.leaf_bodies(leaf);
             if self.rules.has_worlds() {
                 self.pairs_of_worlds(leaf, node, bodies, pairs);
-            } else {
-                let leaf_box = node.union();
-                self.pairs_in_leaf(node, 0..bodies.len(), bodies, pairs);
-                self.tree.visit(
-                    &leaf_box,
-                    leaf + 1,
-                    &mut PairsWithLeaf { search: self, node, bodies, leaf_box: &leaf_box, pairs },
-                );
+                continue;
             }
-            if !self.static_boxes.boxes.is_empty() {
-                let node = &node.grown(self.grow);
-                let leaf_box = node.union();
-                let mut visitor = PairsWithStatics { search: self, node, bodies, leaf_box: &leaf_box, pairs };
-                self.static_boxes.tree.visit(&leaf_box, 0, &mut visitor);
-            }
+            let leaf_box = node.union();
+            self.pairs_in_leaf(node, 0..bodies.len(), bodies, pairs);
+            self.tree.visit(
+                &leaf_box,
+                leaf + 1,
+                &mut PairsWithLeaf { search: self, node, bodies, leaf_box: &leaf_box, pairs },
+            );
+            self.pairs_with_statics(node, bodies, pairs);
             for &body in bodies {
                 self.pairs_with_planes(body, pairs);
             }
         }
     }
 
-    /// Pairs of the movers of a leaf with those after them in their worlds. A world's bodies lie in the places that their ids number.
+    /// Pairs of the movers of a node, of which `bodies` are the ids, and statics that are no half-spaces.
+    #[inline(always)]
+    pub(super) fn pairs_with_statics(&self, node: &Node, bodies: &[u32], pairs: &mut Vec<[u32; 2]>) {
+        if self.static_boxes.boxes.is_empty() {
+            return;
+        }
+        let node = &node.grown(self.grow);
+        let leaf_box = node.union();
+        let mut visitor = PairsWithStatics { search: self, node, bodies, leaf_box: &leaf_box, pairs };
+        self.static_boxes.tree.visit(&leaf_box, 0, &mut visitor);
+    }
+
+    /// Pairs of the movers of a leaf with those after them in their worlds, and with statics and half-spaces. A world's bodies lie in the
+    /// places that their ids number. Small worlds are left out.
     #[inline(always)]
     fn pairs_of_worlds(&self, leaf: usize, node: &Node, bodies: &[u32], pairs: &mut Vec<[u32; 2]>) {
         let begin = leaf * WIDTH;
@@ -88,21 +97,29 @@ impl TreeSearch<'_> {
         while first < bodies.len() {
             let world_end = self.rules.end_of(bodies[first], self.base()) as usize;
             let lanes = first..bodies.len().min(world_end - begin);
+            let own = first;
             first = lanes.end;
+            if self.rules.is_in_small_world(bodies[own]) {
+                continue;
+            }
             if lanes.len() > 1 {
                 self.pairs_in_leaf(node, lanes.clone(), bodies, pairs);
+            }
+            let part;
+            let node = if lanes.len() == WIDTH {
+                node
+            } else {
+                part = node.only(lanes.clone());
+                &part
+            };
+            self.pairs_with_statics(node, bodies, pairs);
+            for &body in &bodies[lanes] {
+                self.pairs_with_planes(body, pairs);
             }
             if world_end <= begin + WIDTH {
                 continue;
             }
             // The world goes on behind this leaf, and may end within one.
-            let part;
-            let node = if lanes.len() == WIDTH {
-                node
-            } else {
-                part = node.only(lanes);
-                &part
-            };
             let leaf_box = &node.union();
             let (next, whole) = (leaf + 1, world_end / WIDTH);
             let mut visitor = PairsWithLeaf { search: self, node, bodies, leaf_box, pairs };
@@ -193,6 +210,20 @@ impl TreeSearch<'_> {
     #[inline(always)]
     fn pairs_with_planes(&self, body: u32, pairs: &mut Vec<[u32; 2]>) {
         let aabb = &self.boxes[body as usize];
+        if !aabb.is_plane() && !self.planes.is_empty() {
+            for &plane in self.planes_in(&self.world_of(body)) {
+                if aabb.meets(&self.boxes[plane as usize], 0.0) && self.accepts(body, plane) {
+                    pairs.push([body.min(plane), body.max(plane)]);
+                }
+            }
+        }
+        self.pairs_with_static_planes(body, pairs);
+    }
+
+    /// Pairs of a body and the half-spaces among the statics; of a half-space and all statics.
+    #[inline(always)]
+    pub(super) fn pairs_with_static_planes(&self, body: u32, pairs: &mut Vec<[u32; 2]>) {
+        let aabb = &self.boxes[body as usize];
         if aabb.is_plane() {
             for (b, other) in (0..).zip(&self.static_boxes.boxes) {
                 if aabb.meets(other, self.grow) && self.accepts_static(body, b) {
@@ -200,11 +231,6 @@ impl TreeSearch<'_> {
                 }
             }
             return;
-        }
-        for &plane in self.planes_in(&self.world_of(body)) {
-            if aabb.meets(&self.boxes[plane as usize], 0.0) && self.accepts(body, plane) {
-                pairs.push([body.min(plane), body.max(plane)]);
-            }
         }
         for &plane in &self.static_boxes.planes {
             if aabb.meets(&self.static_boxes.boxes[plane as usize], self.grow)
@@ -224,6 +250,15 @@ impl TreeSearch<'_> {
         };
         let world = self.world_of(a);
         self.for_each_overlap(&self.boxes[a as usize], a + 1..world.end, &mut allowed);
+    }
+
+    /// Calls `found(b)` for movers whose boxes overlap one: for those of a range, the last of a world, and perhaps others.
+    fn visit_movers(&self, aabb: &Aabb, movers: &Range<u32>, found: &mut dyn FnMut(u32)) {
+        // Worlds lie in the places that their ids number; within one any order is possible.
+        let first = self.rules.begin_of(movers.start) as usize / WIDTH;
+        let end = (movers.end as usize).div_ceil(WIDTH);
+        let mut visitor = OverlappingBodies { tree: self.tree, query: aabb, found };
+        self.tree.visit_range(aabb, first, end, &mut visitor);
     }
 
     /// Calls `found(b)` for each of some movers, and each static, that meets a box, in no order. Of a world, the movers are its last.
@@ -246,11 +281,16 @@ impl TreeSearch<'_> {
                     found(b);
                 }
             };
-            // Worlds lie in the places that their ids number; within one any order is possible.
-            let first = self.rules.begin_of(movers.start) as usize / WIDTH;
-            let end = (movers.end as usize).div_ceil(WIDTH);
-            let mut visitor = OverlappingBodies { tree: self.tree, query: aabb, found: &mut mover };
-            self.tree.visit_range(aabb, first, end, &mut visitor);
+            if self.rules.is_in_small_world(movers.start) {
+                // There may be no tree over small worlds.
+                for b in movers.clone() {
+                    if aabb.overlaps(&self.boxes[b as usize]) {
+                        mover(b);
+                    }
+                }
+            } else {
+                self.visit_movers(aabb, &movers, &mut mover);
+            }
         }
         let wider = aabb.grown(self.grow);
         let mut statics = |b: u32| {

@@ -48,6 +48,12 @@ impl Aabb {
         self.min[0] == PLANE
     }
 
+    /// Whether the body is in all groups and meets all.
+    #[inline(always)]
+    pub(crate) fn meets_all(&self) -> bool {
+        self.group & self.mask == u32::MAX
+    }
+
     /// Whether the groups and masks of two bodies accept each other.
     #[inline(always)]
     pub(crate) fn accepts(&self, other: &Self) -> bool {

@@ -118,17 +118,17 @@ pub(crate) struct Sorter {
 
 impl Sorter {
     /// Writes the ids of the boxes to `order`, in Morton order. With `starts` each group of ids is sorted by itself and stays in its place:
-    /// they say where the groups begin, and where the last ends.
-    pub(crate) fn sort(&mut self, aabbs: &[Aabb], starts: &[u32], order: &mut Vec<u32>) {
+    /// they say where the groups begin, and where the last ends. Groups of up to `kept` ids keep their order.
+    pub(crate) fn sort(&mut self, aabbs: &[Aabb], starts: &[u32], kept: usize, order: &mut Vec<u32>) {
         if !starts.is_empty() {
-            return self.sort_groups(aabbs, starts, order);
+            return self.sort_groups(aabbs, starts, kept, order);
         }
         order.clear();
         order.resize(aabbs.len(), 0);
         self.sort_range(aabbs, 0, order);
     }
 
-    fn sort_groups(&mut self, aabbs: &[Aabb], starts: &[u32], order: &mut Vec<u32>) {
+    fn sort_groups(&mut self, aabbs: &[Aabb], starts: &[u32], kept: usize, order: &mut Vec<u32>) {
         let shared = Grid::new(aabbs);
         order.clear();
         order.resize(aabbs.len(), 0);
@@ -137,7 +137,9 @@ impl Sorter {
         for ends in starts.windows(2) {
             let (first, after) = rest.split_at_mut((ends[1] - ends[0]) as usize);
             rest = after;
-            if first.len() > GROUP_LEN {
+            if first.len() <= kept {
+                first.iter_mut().zip(ends[0]..).for_each(|(place, id)| *place = id);
+            } else if first.len() > GROUP_LEN {
                 self.sort_range(aabbs, ends[0] as usize, first);
             } else {
                 groups.push((ends[0] as usize, first));
@@ -236,7 +238,7 @@ mod tests {
     /// Mean distance of neighbours in the order.
     fn step(aabbs: &[Aabb]) -> f64 {
         let mut order = Vec::new();
-        Sorter::default().sort(aabbs, &[], &mut order);
+        Sorter::default().sort(aabbs, &[], 0, &mut order);
         let mut seen = order.clone();
         seen.sort_unstable();
         assert!(seen.iter().zip(0..).all(|(&body, i)| body == i) && seen.len() == aabbs.len());
@@ -302,11 +304,11 @@ mod tests {
             starts.push(boxes.len() as u32);
         }
         let mut order = Vec::new();
-        Sorter::default().sort(&boxes, &starts, &mut order);
+        Sorter::default().sort(&boxes, &starts, 0, &mut order);
         for ends in starts.windows(2) {
             let group = ends[0] as usize..ends[1] as usize;
             let mut own = Vec::new();
-            Sorter::default().sort(&boxes[group.clone()], &[], &mut own);
+            Sorter::default().sort(&boxes[group.clone()], &[], 0, &mut own);
             let mut ids = order[group.clone()].to_vec();
             if group.len() >= GRID_LEN {
                 assert!(ids.iter().eq(own.iter().map(|id| id + ends[0]).collect::<Vec<_>>().iter()));
@@ -321,7 +323,7 @@ mod tests {
         for count in [0, 1, 2, 3] {
             let aabbs: Vec<Aabb> = (0..count).map(|i| point([[-3e38, 3e38, 1e-45][i]; 3])).collect();
             let mut order = Vec::new();
-            Sorter::default().sort(&aabbs, &[], &mut order);
+            Sorter::default().sort(&aabbs, &[], 0, &mut order);
             assert_eq!(order.len(), count);
         }
     }

@@ -481,7 +481,7 @@ mod tests {
         for (count, flat) in [(1, false), (8, false), (9, true), (700, false), (700, true)] {
             let boxes = boxes(&mut random, count, flat);
             let mut tree = Tree::default();
-            tree.rebuild(&boxes, &[]);
+            tree.rebuild(&boxes);
             let (mut met, mut visited) = (0, 0);
             for i in 0..400 {
                 let far = [1.0, 1e6, 10.0][i % 3];
@@ -524,7 +524,7 @@ mod tests {
         for (count, flat, far) in [(1, false, 1.0), (9, true, 10.0), (700, false, 10.0), (700, true, 1e6)] {
             let boxes = boxes(&mut random, count, flat);
             let mut tree = Tree::default();
-            tree.rebuild(&boxes, &[]);
+            tree.rebuild(&boxes);
             let (mut met, mut visited) = (0, 0);
             for i in 0..400 {
                 let target = &boxes[i % count];
@@ -586,7 +586,7 @@ mod tests {
         for count in [1, 8, 9, 700] {
             let boxes = boxes(&mut random, count, false);
             let mut tree = Tree::default();
-            tree.rebuild(&boxes, &[]);
+            tree.rebuild(&boxes);
             let mut visited = [0; 2];
             for i in 0..100 {
                 let limit = [0.0, 0.5, 3.0][i % 3];
@@ -640,7 +640,7 @@ mod tests {
         for count in [1, 8, 9, 65, 700, 5_000] {
             let boxes = boxes(&mut random, count, false);
             let mut tree = Tree::default();
-            tree.rebuild(&boxes, &[]);
+            tree.rebuild(&boxes);
             let probe = BoxPoint([0.0; 3]);
             let mut visited = 0;
             for i in 0..60 {
@@ -681,7 +681,7 @@ mod tests {
         let mut random = Random(6);
         let boxes = boxes(&mut random, 900, false);
         let mut tree = Tree::default();
-        tree.rebuild(&boxes, &[]);
+        tree.rebuild(&boxes);
         let mut visited = 0;
         for _ in 0..300 {
             let point = [0; 3].map(|_| (15.0 * random.signed()) as f32);

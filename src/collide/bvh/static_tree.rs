@@ -8,6 +8,8 @@ use crate::collide::bvh::tree::Tree;
 pub(crate) struct StaticBoxes {
     pub(crate) boxes: Vec<Aabb>,
     pub(crate) planes: Vec<u32>,
+    /// Whether any has a group or a mask that excludes others.
+    pub(crate) is_limited: bool,
     pub(crate) tree: Tree,
 }
 
@@ -16,7 +18,8 @@ impl StaticBoxes {
         let mut tree = Tree::default();
         tree.rebuild_packed(&boxes);
         let planes = (0..).zip(&boxes).filter(|(_, aabb)| aabb.is_plane()).map(|(id, _)| id).collect();
-        Self { boxes, planes, tree }
+        let is_limited = !boxes.iter().all(Aabb::meets_all);
+        Self { boxes, planes, is_limited, tree }
     }
 
     /// Ids of the half-spaces.

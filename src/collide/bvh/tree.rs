@@ -25,6 +25,13 @@ impl Node {
     /// Eight boxes that overlap nothing.
     const EMPTY: Self = Self { min: [[f32::INFINITY; WIDTH]; 3], max: [[f32::NEG_INFINITY; WIDTH]; 3] };
 
+    /// Up to eight boxes in their lanes.
+    pub(crate) fn of(boxes: &[Aabb]) -> Self {
+        let mut node = Self::EMPTY;
+        boxes.iter().take(WIDTH).enumerate().for_each(|(lane, aabb)| node.set(lane, aabb));
+        node
+    }
+
     fn set(&mut self, lane: usize, aabb: &Aabb) {
         for i in 0..3 {
             self.min[i][lane] = aabb.min[i];
@@ -101,9 +108,14 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// Rebuilds the tree in the memory that it has. With `starts` groups of ids keep their places: see [`morton::Sorter::sort`].
-    pub(crate) fn rebuild(&mut self, aabbs: &[Aabb], starts: &[u32]) {
-        self.sorter.sort(aabbs, starts, &mut self.order);
+    /// Rebuilds the tree in the memory that it has.
+    pub(crate) fn rebuild(&mut self, aabbs: &[Aabb]) {
+        self.rebuild_groups(aabbs, &[], 0);
+    }
+
+    /// The same where groups of ids keep their places, and those of up to `kept` ids their order: see [`morton::Sorter::sort`].
+    pub(crate) fn rebuild_groups(&mut self, aabbs: &[Aabb], starts: &[u32], kept: usize) {
+        self.sorter.sort(aabbs, starts, kept, &mut self.order);
         self.build_levels(aabbs);
     }
 

@@ -164,7 +164,7 @@ impl PartList {
         let aabbs: Vec<Aabb> = boxes.iter().map(CenteredBox::nearest).collect();
         let turns = parts.iter().map(|part| unit(part.pose.rotation)).collect();
         let mut tree = Tree::default();
-        tree.rebuild(&aabbs, &[]);
+        tree.rebuild(&aabbs);
         let range = Range::new(&parts, &radii, hulls);
         Ok(Self { range, parts, turns, boxes, points, radii, tree, bounds })
     }

@@ -23,8 +23,11 @@ use crate::collide::scene::statics::Statics;
 use crate::collide::scene::stored::Stored;
 use crate::error::{Error, Location, Result};
 use crate::lock::lock;
+use crate::parallel::map_shares;
 use crate::pending::Awaited;
 
+/// Bodies that a thread puts in order at a time, at least.
+const ORDER_SHARE: usize = 4096;
 /// Most inputs that are kept for their memory.
 const SPARE_LIMIT: usize = 4;
 
@@ -239,10 +242,10 @@ impl QueryInput {
             false => OrderedRules::default(),
         };
         if !order.is_empty() && !matches!(pairs, Pairs::Given(_)) {
-            let bodies: Vec<Body> = order.iter().map(|&row| columns.bodies[row as usize]).collect();
+            let bodies: Vec<Body> = map_shares(&order, ORDER_SHARE, |&row| columns.bodies[row as usize]);
             let positions: Vec<[f64; 3]> = match columns.positions {
                 [] => Vec::new(),
-                positions => order.iter().map(|&row| positions[row as usize]).collect(),
+                positions => map_shares(&order, ORDER_SHARE, |&row| positions[row as usize]),
             };
             let columns = BodyColumns { positions: &positions, ..BodyColumns::new(&bodies) };
             let input = Self::of_columns(scene, columns, statics, pairs, layout, begin);

@@ -4,8 +4,14 @@
 //! a rank, and each rank has the sorted list of the ranks that it never meets. The device reads the same tables
 //! (`shaders/collide/broad_phase/pair_rules.wgsl`).
 
+use std::ops::Range;
+
 use crate::collide::scene::columns::BodyColumns;
 use crate::error::{Error, Location, Result};
+
+/// Up to so many movers of a world are searched without a tree: all pairs of their boxes are tested. The partners of a mover in its world are the
+/// bits of a word (`shaders/collide/broad_phase/world_find.wgsl`).
+pub(crate) const SMALL_WORLD: usize = 32;
 
 /// Which pairs may meet. By default all.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -48,6 +54,29 @@ impl PairRules {
     #[inline(always)]
     pub(crate) fn end_of(&self, a: u32, mover_count: u32) -> u32 {
         self.world_of.get(a as usize).map_or(mover_count, |&world| self.starts[world as usize + 1])
+    }
+
+    /// The number of worlds, where there are several.
+    pub(crate) fn world_count(&self) -> usize {
+        self.starts.len().saturating_sub(1)
+    }
+
+    /// The movers of a world.
+    #[inline(always)]
+    pub(crate) fn movers_of(&self, world: usize) -> Range<u32> {
+        self.starts[world]..self.starts[world + 1]
+    }
+
+    /// Whether there are worlds, and that of mover `a` is small.
+    #[inline(always)]
+    pub(crate) fn is_in_small_world(&self, a: u32) -> bool {
+        let world = self.world_of.get(a as usize);
+        world.is_some_and(|&world| self.movers_of(world as usize).len() <= SMALL_WORLD)
+    }
+
+    /// Whether there are worlds, and all are small.
+    pub(crate) fn has_small_worlds_only(&self) -> bool {
+        self.has_worlds() && self.starts.windows(2).all(|ends| (ends[1] - ends[0]) as usize <= SMALL_WORLD)
     }
 
     /// Whether owners and exclusions let two bodies of one world meet.
@@ -95,6 +124,9 @@ impl OrderedRules {
     }
 
     fn sort_worlds(&mut self, worlds: &[u32]) {
+        if worlds.is_sorted() {
+            return self.number_worlds(worlds);
+        }
         let (ranks, ids) = Ranks::of(worlds);
         if ids.len() < 2 {
             return;
@@ -102,20 +134,28 @@ impl OrderedRules {
         let mut starts = vec![0; ids.len() + 1];
         ranks.iter().for_each(|&rank| starts[rank as usize + 1] += 1);
         (0..ids.len()).for_each(|world| starts[world + 1] += starts[world]);
-        let PairRules { starts: held, world_of, .. } = &mut self.rules;
-        if ranks.is_sorted() {
-            *world_of = ranks;
-        } else {
-            let mut ends = starts.clone();
-            self.order.resize(worlds.len(), 0);
-            for (row, &rank) in (0..).zip(&ranks) {
-                let end = &mut ends[rank as usize];
-                self.order[*end as usize] = row;
-                *end += 1;
-            }
-            world_of.extend(self.order.iter().map(|&row| ranks[row as usize]));
+        let mut ends = starts.clone();
+        self.order.resize(worlds.len(), 0);
+        for (row, &rank) in (0..).zip(&ranks) {
+            let end = &mut ends[rank as usize];
+            self.order[*end as usize] = row;
+            *end += 1;
         }
-        *held = starts;
+        self.rules.world_of = world_of_each(&starts);
+        self.rules.starts = starts;
+    }
+
+    /// Worlds that are in order.
+    fn number_worlds(&mut self, worlds: &[u32]) {
+        let mut starts = vec![0];
+        let ends = worlds.windows(2).zip(1..).filter(|(pair, _)| pair[0] != pair[1]).map(|(_, end)| end);
+        starts.extend(ends);
+        if starts.len() < 2 {
+            return;
+        }
+        starts.push(worlds.len() as u32);
+        self.rules.world_of = world_of_each(&starts);
+        self.rules.starts = starts;
     }
 
     fn rank_owners(&mut self, columns: &BodyColumns<'_>, static_count: usize) -> Result<()> {
@@ -186,6 +226,15 @@ impl OrderedRules {
         excluded.extend(pairs.iter().map(|&[_, b]| b));
         Ok(())
     }
+}
+
+/// The number of each mover's world, by where the movers of each begin.
+fn world_of_each(starts: &[u32]) -> Vec<u32> {
+    let mut world_of = Vec::with_capacity(starts.last().map_or(0, |&end| end as usize));
+    for (world, ends) in (0..).zip(starts.windows(2)) {
+        world_of.resize(ends[1] as usize, world);
+    }
+    world_of
 }
 
 /// Checks that bodies of one owner are in one world.

@@ -120,6 +120,77 @@ fn windows_hand_out_the_same_pairs() {
     }
 }
 
+/// Rules of worlds of these sizes, over and over, as far as the bodies go. With owners each body of a world has one in common with another.
+fn rules(sizes: &[usize], count: usize, has_owners: bool) -> PairRules {
+    let (mut starts, mut world_of) = (vec![0], Vec::new());
+    for (world, size) in (0..).zip(sizes.iter().cycle()) {
+        world_of.resize((world_of.len() + size).min(count), world);
+        starts.push(world_of.len() as u32);
+        if world_of.len() == count {
+            break;
+        }
+    }
+    let owner_of = if has_owners { (0..count as u32 + 500).map(|id| id / 2).collect() } else { Vec::new() };
+    PairRules { starts, world_of, owner_of, ..PairRules::default() }
+}
+
+/// Worlds are searched without a tree up to 32 bodies. Where all are small there is none; where some are not, small ones lie in it unsorted.
+#[test]
+fn worlds_around_the_limit_have_the_pairs_of_brute_force() {
+    const COUNT: usize = 700;
+    let sizes: [&[usize]; 9] = [
+        &[1],
+        &[2],
+        &[31],
+        &[32],
+        &[33],
+        &[1, 31, 32, 2, 8, 7, 9, 16, 17],
+        &[1, 31, 32, 33, 2, 100, 32, 34, 1, 31],
+        &[32, 300],
+        &[400, 1, 2, 3],
+    ];
+    let of_statics = [scenes(0), scenes(90)]
+        .map(|scenes| scenes.into_iter().map(|(_, boxes)| StaticBoxes::new(boxes)).rev().collect::<Vec<_>>());
+    for (at, (name, boxes)) in scenes(COUNT).into_iter().enumerate() {
+        for (sizes, has_owners) in sizes.iter().flat_map(|sizes| [(sizes, false), (sizes, true)]) {
+            let rules = Arc::new(rules(sizes, COUNT, has_owners));
+            let is_small = sizes.iter().all(|&size| size <= SMALL_WORLD);
+            assert_eq!(rules.has_small_worlds_only(), is_small, "{sizes:?}");
+            for static_boxes in of_statics.iter().map(|all| &all[at]) {
+                for grow in [0.0, 0.25] {
+                    let mut expected = brute_force(&boxes);
+                    expected.retain(|&[a, b]| rules.world_of[a as usize] == rules.world_of[b as usize]);
+                    for (a, first) in (0..).zip(&boxes) {
+                        let meets = |second: &&Aabb| first.meets(second, grow);
+                        let with =
+                            (COUNT as u32..).zip(static_boxes.boxes()).filter(|(_, second)| meets(second));
+                        expected.extend(with.map(|(b, _)| [a, b]));
+                    }
+                    expected.retain(|&[a, b]| rules.allows(a, b));
+                    expected.sort_unstable();
+                    let mut broad =
+                        BroadPhase { boxes: boxes.clone(), rules: Arc::clone(&rules), ..Default::default() };
+                    for has_rows in [false, true] {
+                        let mut found = Vec::new();
+                        broad.begin(static_boxes, grow);
+                        if has_rows {
+                            // As where there are too many pairs to hold.
+                            broad.count_rows(static_boxes, grow);
+                        }
+                        while let Some(pairs) = broad.next(static_boxes, grow) {
+                            found.extend_from_slice(pairs);
+                        }
+                        assert!(
+                            found == expected,
+                            "{name}, worlds {sizes:?}, {has_owners}, {grow}, {has_rows}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// 6,000 bodies at one place are 17,997,000 pairs: more than are held at a time.
 #[test]
 fn more_pairs_than_a_window_holds_come_in_several() {
