@@ -76,3 +76,4 @@ mod wire;
 mod worlds;
 mod worlds_probed;
 mod worlds_shapes;
+mod worlds_small;

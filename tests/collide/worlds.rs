@@ -24,7 +24,7 @@ fn hulls() -> Vec<Hull> {
 }
 
 /// A crowd in a cube of such a side, one in nine in groups of its own; every `ground`-th body is a half-space below it.
-fn crowd(count: usize, side: f64, ground: usize, seed: u64) -> Vec<Body> {
+pub(crate) fn crowd(count: usize, side: f64, ground: usize, seed: u64) -> Vec<Body> {
     let mut random = Random::new(seed);
     (0..count)
         .map(|i| {
@@ -43,7 +43,7 @@ fn crowd(count: usize, side: f64, ground: usize, seed: u64) -> Vec<Body> {
 }
 
 /// Some fast, some slow, one in ten turns.
-fn motions(count: usize, seed: u64) -> Vec<Motion> {
+pub(crate) fn motions(count: usize, seed: u64) -> Vec<Motion> {
     let mut random = Random::new(seed);
     let mut vector = |length: f64| (random.direction() * length).as_vec3().to_array();
     (0..count)
@@ -54,18 +54,18 @@ fn motions(count: usize, seed: u64) -> Vec<Motion> {
         .collect()
 }
 
-fn arena(engine: &Engine, still: &[Body]) -> Arena {
+pub(crate) fn arena(engine: &Engine, still: &[Body]) -> Arena {
     Arena::new(engine, &hulls(), Options { statics: still.to_vec(), ..Default::default() }).unwrap()
 }
 
 /// The rows of a query: the pair, and every number of the row as text, which is equal only where each bit is.
-type Rows = Vec<([u32; 2], String)>;
+pub(crate) type Rows = Vec<([u32; 2], String)>;
 
 /// The rows of a kind of query, and its number of candidates.
 #[derive(Debug, Clone, PartialEq, Default)]
-struct Answer {
-    rows: Rows,
-    candidate_count: u64,
+pub(crate) struct Answer {
+    pub(crate) rows: Rows,
+    pub(crate) candidate_count: u64,
 }
 
 macro_rules! answer {
@@ -82,7 +82,12 @@ macro_rules! answer {
 }
 
 /// The answers of all kinds of queries.
-fn answers(arena: &Arena, columns: BodyColumns<'_>, motions: &[Motion], pairs: Pairs<'_>) -> Vec<Answer> {
+pub(crate) fn answers(
+    arena: &Arena,
+    columns: BodyColumns<'_>,
+    motions: &[Motion],
+    pairs: Pairs<'_>,
+) -> Vec<Answer> {
     let duration = SweepOptions { duration: 0.1, ..Default::default() };
     let mut found = vec![
         answer!(arena.intersections(columns, pairs)),
@@ -116,7 +121,7 @@ pub(crate) fn rows_of_worlds(worlds: &[u32]) -> Vec<Vec<u32>> {
 }
 
 /// The answers of a query for each world, one after the other, with the rows of the whole.
-fn separate(
+pub(crate) fn separate(
     arena: &Arena,
     bodies: &[Body],
     worlds: &[u32],
@@ -142,7 +147,7 @@ fn separate(
 }
 
 /// Compares two lists of answers, and says what differs.
-fn same(found: &[Answer], expected: &[Answer]) -> Result<(), String> {
+pub(crate) fn same(found: &[Answer], expected: &[Answer]) -> Result<(), String> {
     if found.len() != expected.len() {
         return Err(format!("{} answers instead of {}", found.len(), expected.len()));
     }

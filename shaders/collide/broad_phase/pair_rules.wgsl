@@ -91,6 +91,11 @@ fn may_meet(a: u32, b: u32) -> bool {
             return false;
         }
     }
+    return owners_meet(a, b);
+}
+
+// Whether owners and exclusions let two bodies of one world meet.
+fn owners_meet(a: u32, b: u32) -> bool {
     if params.owner_begin == 0u {
         return true;
     }

@@ -1,10 +1,11 @@
-// Counts the partners of each body. One thread per row, adjacent in Morton order.
+// Counts the partners of each body. One thread per row, adjacent in Morton order, or in the order of the ids (world_row.wgsl).
 //
 // Counts are stored row by row, so that their exclusive scan is the position of each row's pairs in the order (a, b).
 // A row that is too long for one thread is appended to the list of heavy rows. The order of that list may differ
 // between runs; results do not depend on it.
 //
-// Bindings: params, bodies, leaves, nodes, planes, boxes (of half-spaces), counts, heavy (a count, then rows).
+// Bindings: params, bodies, leaves, nodes, planes, boxes (of half-spaces), counts, heavy (a count, then rows). With small worlds: params,
+// boxes (of all bodies), leaves and nodes (of the statics), planes, counts, heavy, masks (of each body, for the write).
 //
 // No twin: the CPU counts rows only where it cannot hold all pairs (`count_rows` in src/collide/broad_phase/cpu.rs).
 
@@ -29,10 +30,9 @@ fn main(
         // Behind the last row: where its pairs end.
         counts[params.body_count] = 0u;
     }
-    let leaf = leaves[place];
-    let a = leaf.last;
+    let a = row_at(place);
     partners = 0u;
-    if !walk_row(leaf) {
+    if !walk_row(place) {
         partners = 0u;
         let slot = atomicAdd(&heavy[0], 1u);
         if slot < params.heavy_capacity {

@@ -45,6 +45,8 @@ struct TreeParams {
     static_levels: array<vec4u, 5>,
 }
 
+// Bodies that a world has at most where all are small.
+const SMALL_WORLD: u32 = 32u;
 // Pairs of a row that one thread can sort. Longer rows are heavy.
 const ROW_LIMIT: u32 = 512u;
 // Nodes that one thread may visit in each tree, leaves apart. A row that needs more is heavy.

@@ -1,5 +1,6 @@
 // Traverses the tree for one row, depth first and without a stack: a node's index gives its successor. Needs
-// `add_partner(id)`, which is called for each partner and returns whether there may be more, and all_meet.wgsl or pair_rules.wgsl.
+// `add_partner(id)`, which is called for each partner and returns whether there may be more, all_meet.wgsl or pair_rules.wgsl, and
+// `first_leaf` and `mask_of` of tree_row.wgsl or world_row.wgsl.
 //
 // Returns false if the row is too long for one thread.
 //
@@ -36,11 +37,11 @@ fn walk(tree: u32, box: Aabb, a: u32) -> bool {
             // Leaves lie in the order of the trees, as ids do.
             for (var k = 0u; k < WIDTH; k += 1u) {
                 let place = WIDTH * index + k;
-                let leaf = leaves[first_id + min(place, leaf_count - 1u)];
+                let leaf = leaves[first_leaf(tree) + min(place, leaf_count - 1u)];
                 if place < span.y && leaf.last >= own && (leaf.groups & box.mask) != 0u
                     && overlaps(box.min, box.max, leaf.min, leaf.max) {
                     let id = first_id + leaf.last;
-                    if (bodies[id].mask & box.group) != 0u && may_meet(a, id) && !add_partner(id) {
+                    if (mask_of(id) & box.group) != 0u && may_meet(a, id) && !add_partner(id) {
                         return false;
                     }
                 }
@@ -78,21 +79,4 @@ fn add_planes(box: Aabb, a: u32, first: u32, end: u32) -> bool {
         }
     }
     return true;
-}
-
-// All partners of a row: moving bodies with greater ids, statics and half-spaces.
-fn walk_row(leaf: Node) -> bool {
-    let a = leaf.last;
-    let box = Aabb(leaf.min, leaf.groups, leaf.max, bodies[a].mask);
-    let spans = plane_spans(a);
-    if is_plane(box) || spans.y - spans.x + spans.w - spans.z > PLANE_LIMIT {
-        return false;
-    }
-    if params.column_begin == 0u && !walk(0u, box, a) {
-        return false;
-    }
-    if params.static_count > 0u && !walk(1u, grown(box, params.static_grow), a) {
-        return false;
-    }
-    return add_planes(box, a, spans.x, spans.y) && add_planes(box, a, spans.z, spans.w);
 }

@@ -6,7 +6,8 @@
 // copied. Pairs of heavy rows are incomplete here; heavy_write.wgsl overwrites them.
 //
 // Bindings: params, bodies, leaves, nodes, planes, boxes (of half-spaces), offsets (the scanned counts), pairs of the window,
-// refine (the list of pairs for EPA, whose second word becomes the number of all pairs).
+// refine (the list of pairs for EPA, whose second word becomes the number of all pairs). With small worlds: params, boxes (of all bodies),
+// leaves and nodes (of the statics), planes, offsets, masks (of the count), pairs, refine.
 //
 // No twin: the CPU finds pairs leaf by leaf and arranges the rows afterwards (`find_all` in
 // src/collide/broad_phase/cpu.rs).
@@ -86,8 +87,7 @@ fn main(
     if place == 0u {
         refine[1] = offsets[params.body_count];
     }
-    let leaf = leaves[place];
-    row = leaf.last;
+    row = row_at(place);
     let begin = offsets[row];
     let end = offsets[row + 1u];
     room = end - begin;
@@ -106,7 +106,7 @@ fn main(
         base = params.window_len + select(0u, ROW_LIMIT, begins_inside);
     }
     written = 0u;
-    walk_row(leaf);
+    walk_row(place);
     sort_row();
     if cut {
         for (var i = 0u; i < written; i += 1u) {

@@ -23,6 +23,12 @@ pub(crate) const NODE: &str = include_str!("../../../shaders/collide/broad_phase
 const TREE_PARAMS: &str = include_str!("../../../shaders/collide/broad_phase/tree_params.wgsl");
 pub(crate) const LEVELS: &str = include_str!("../../../shaders/collide/broad_phase/tree_levels.wgsl");
 const WALK: &str = include_str!("../../../shaders/collide/broad_phase/tree_walk.wgsl");
+/// Rows are the leaves of the tree.
+const TREE_ROW: &str = include_str!("../../../shaders/collide/broad_phase/tree_row.wgsl");
+/// Rows are the bodies, all of small worlds.
+const WORLD_ROW: &str = include_str!("../../../shaders/collide/broad_phase/world_row.wgsl");
+const COUNT_MAIN: &str = include_str!("../../../shaders/collide/broad_phase/tree_count.wgsl");
+const WRITE_MAIN: &str = include_str!("../../../shaders/collide/broad_phase/tree_write.wgsl");
 const HEAVY_PLACE: &str = include_str!("../../../shaders/collide/broad_phase/heavy_place.wgsl");
 /// All pairs may meet.
 const ALL_MEET: &str = include_str!("../../../shaders/collide/broad_phase/all_meet.wgsl");
@@ -275,7 +281,7 @@ const fn tree_count(label: &'static str, rules: &'static [&'static str], trust: 
             &[DISPATCH_WGSL, TYPES, TREE_PARAMS, ROUNDING_WGSL, AABB, NODE],
             &[LEVELS],
             rules,
-            &[WALK, include_str!("../../../shaders/collide/broad_phase/tree_count.wgsl")],
+            &[WALK, TREE_ROW, COUNT_MAIN],
         ]),
         workgroup_size: 64,
         trust,
@@ -309,7 +315,7 @@ const fn tree_write(label: &'static str, rules: &'static [&'static str], trust: 
             &[DISPATCH_WGSL, TYPES, TREE_PARAMS, ROUNDING_WGSL, AABB, NODE],
             &[LEVELS],
             rules,
-            &[WALK, include_str!("../../../shaders/collide/broad_phase/tree_write.wgsl")],
+            &[WALK, TREE_ROW, WRITE_MAIN],
         ]),
         workgroup_size: 64,
         trust,
@@ -324,6 +330,51 @@ pub(crate) static TREE_WRITE: Kernel = tree_write(
 );
 pub(crate) static TREE_WRITE_RULES: Kernel =
     tree_write("hullfield.collide.tree_write_rules", &[PAIR_RULES], Trust::Checked);
+
+/// Counts the pairs where all worlds are small.
+pub(crate) static WORLD_COUNT: Kernel = Kernel {
+    label: "hullfield.collide.world_count",
+    sources: parts([
+        &[DISPATCH_WGSL, TREE_PARAMS, ROUNDING_WGSL, AABB, NODE],
+        &[LEVELS, PAIR_RULES],
+        &[WALK, WORLD_ROW, include_str!("../../../shaders/collide/broad_phase/world_find.wgsl"), COUNT_MAIN],
+    ]),
+    workgroup_size: 64,
+    trust: Trust::Checked,
+    bindings: only(&[
+        uniform("params", "TreeParams"),
+        read("boxes", "array<Aabb>"),
+        read("leaves", "array<Node>"),
+        read("nodes", "array<Node>"),
+        read("planes", "array<u32>"),
+        read_write("counts", "array<u32>"),
+        read_write("heavy", "array<atomic<u32>>"),
+        read_write("masks", "array<u32>"),
+    ]),
+};
+
+/// Writes the pairs where all worlds are small.
+pub(crate) static WORLD_WRITE: Kernel = Kernel {
+    label: "hullfield.collide.world_write",
+    sources: parts([
+        &[DISPATCH_WGSL, TREE_PARAMS, ROUNDING_WGSL, AABB, NODE],
+        &[LEVELS, PAIR_RULES],
+        &[WALK, WORLD_ROW, include_str!("../../../shaders/collide/broad_phase/world_found.wgsl"), WRITE_MAIN],
+    ]),
+    workgroup_size: 64,
+    trust: Trust::Checked,
+    bindings: only(&[
+        uniform("params", "TreeParams"),
+        read("boxes", "array<Aabb>"),
+        read("leaves", "array<Node>"),
+        read("nodes", "array<Node>"),
+        read("planes", "array<u32>"),
+        read("offsets", "array<u32>"),
+        read("masks", "array<u32>"),
+        read_write("pairs", "array<vec2u>"),
+        read_write("refine", "array<u32>"),
+    ]),
+};
 
 /// What kernels of heavy rows read beside boxes where rules say which pairs may meet.
 const HEAVY_RULES: &[Binding] = &[read("planes", "array<u32>")];
@@ -434,6 +485,8 @@ pub(crate) static KERNELS: &[&Kernel] = &[
     &TREE_COUNT_RULES,
     &TREE_WRITE,
     &TREE_WRITE_RULES,
+    &WORLD_COUNT,
+    &WORLD_WRITE,
     &HEAVY_COUNT,
     &HEAVY_COUNT_RULES,
     &HEAVY_SUM,
@@ -555,6 +608,7 @@ mod tests {
     use crate::collide::bvh::aabb::{self, Aabb};
     use crate::collide::narrow_phase::kernels::tests::{constant, same_layout};
     use crate::collide::scene::bounds;
+    use crate::collide::scene::rules::SMALL_WORLD;
     use crate::gpu::sort::RUN_LEN;
     use crate::rounding;
 
@@ -615,7 +669,7 @@ mod tests {
                 padding_1
             }
         );
-        for kernel in [&TREE_COUNT, &HEAVY_COUNT] {
+        for kernel in [&TREE_COUNT, &HEAVY_COUNT, &WORLD_COUNT] {
             same_layout!(
                 kernel,
                 TreeParams {
@@ -664,6 +718,7 @@ mod tests {
         assert_eq!(constant(&BOUNDS, "HUGE_BITS"), f64::from(bounds::HUGE.to_bits()));
         assert_eq!(constant(&TREE_BUILD, "WIDTH"), WIDTH as f64);
         assert_eq!(constant(&TREE_COUNT, "ROW_LIMIT"), ROW_LIMIT as f64);
+        assert_eq!(constant(&WORLD_COUNT, "SMALL_WORLD"), SMALL_WORLD as f64);
         assert_eq!(constant(&MORTON_KEYS, "KEY_BITS"), f64::from(KEY_BITS));
         let per_group = WIDTH.pow(BUILD_LEVELS as u32);
         assert_eq!(TREE_BUILD.workgroup_size as usize * WIDTH, per_group);

@@ -112,7 +112,7 @@ impl Arena {
             true => OrderedRules::new(&columns, static_count)?.rules,
             false => Default::default(),
         };
-        let ids = DeviceIds { rows: 0..count, columns: count..count + static_count, mover_count: count };
+        let ids = DeviceIds { rows: 0..count, columns: count..count + static_count };
         let tables = (!rules.allow_all()).then(|| RuleTables::new(&rules, &planes, &ids));
         let layout = GpuLayout::new(gpu, &packed, planes, tables)?;
         Ok(LaidOutBodies { layout, arena })

@@ -30,7 +30,8 @@ use crate::error::{Location, Result};
 /// it. Queries with a world, an owner or an exclusion run without [`Options::warm_start`](crate::collide::Options::warm_start).
 ///
 /// # Cost
-/// Worlds cost their pairs alone. Bodies that come in the order of their worlds save a sort. Each candidate pair is looked up in the
+/// Worlds cost their pairs alone. Bodies that come in the order of their worlds save a sort. Where no world has more than 32 bodies, no tree
+/// is built. Each candidate pair is looked up in the
 /// list of the excluded partners of its first body or owner, by binary search.
 ///
 /// # Errors

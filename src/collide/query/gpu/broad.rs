@@ -17,6 +17,7 @@ use crate::collide::broad_phase::cpu::check_total;
 use crate::collide::broad_phase::kernels::{
     HEAVY_COUNT, HEAVY_COUNT_RULES, HEAVY_SUM, HEAVY_WRITE, HEAVY_WRITE_RULES, ROW_LIMIT, TILED_COUNT,
     TILED_WRITE, TREE_COUNT, TREE_COUNT_RULES, TREE_WRITE, TREE_WRITE_RULES, TileParams, TreeParams,
+    WORLD_COUNT, WORLD_WRITE,
 };
 use crate::collide::bvh::aabb::Aabb;
 use crate::collide::query::gpu::arena::{GpuArena, SEGMENT_COUNT, headroom, total_of};
@@ -40,6 +41,8 @@ const BOXES: &str = "hullfield.collide.boxes";
 pub(crate) const TILE_LIMIT: usize = 2048;
 /// Estimated nodes that a row's walk visits.
 const WALK_STEPS: u64 = 150;
+/// Estimated boxes that a row of a small world is tested with.
+const WORLD_STEPS: u64 = 30;
 /// First capacity for heavy rows.
 const FIRST_HEAVY: usize = 32;
 /// Columns of a heavy row that one group tests, where there are few heavy rows.
@@ -182,10 +185,21 @@ static OF_RULES: WalkKernels = WalkKernels {
     has_rules: true,
 };
 
+/// Those where all worlds are small: no mover is in a tree.
+static OF_SMALL_WORLDS: WalkKernels = WalkKernels {
+    count: &WORLD_COUNT,
+    write: &WORLD_WRITE,
+    heavy_count: &HEAVY_COUNT_RULES,
+    heavy_write: &HEAVY_WRITE_RULES,
+    has_rules: true,
+};
+
 /// The tree, the half-spaces, and the heavy rows.
 #[derive(Debug, Clone)]
 struct DeviceTree {
     buffers: TreeBuffers,
+    /// Where all worlds are small, which bodies behind each mover it meets; then the tree is that of the statics alone.
+    masks: Option<Buffer<u32>>,
     /// The half-spaces, and behind them the tables of [`RuleTables`].
     planes: Buffer<u32>,
     /// The number of heavy rows, then their ids.
@@ -277,10 +291,13 @@ impl GpuBroadPhase {
         if moving_planes > 0 || broad_input.room.is_some() {
             broad.heavy_room = FIRST_HEAVY + moving_planes + broad_input.room.unwrap_or(0) / ROW_LIMIT;
         }
-        if broad.heavy_capacity(arena) > 0 {
+        let is_small = rules.is_some_and(|rules| rules.has_small_worlds_only);
+        if is_small {
+            broad.list_boxes(frame)?;
+        } else if broad.heavy_capacity(arena) > 0 {
             broad.boxes = Some(Buffer::new(&context, BOXES, columns)?);
         }
-        let (mover_levels, mover_top, end) = levels_of(0, count);
+        let (mover_levels, mover_top, end) = if is_small { Default::default() } else { levels_of(0, count) };
         let (static_levels, static_top, end) = levels_of(end, static_count);
         broad.params = TreeParams {
             mover_levels,
@@ -303,7 +320,18 @@ impl GpuBroadPhase {
             broad.params = TreeParams { world_begin, start_begin, owner_begin, list_begin, ..broad.params };
             broad.source.worlds =
                 (world_begin > 0).then(|| WorldTables { words: planes.bind(), world_begin, start_begin });
-            broad.kernels = &OF_RULES;
+            broad.kernels = if is_small { &OF_SMALL_WORLDS } else { &OF_RULES };
+        }
+        if is_small {
+            let masks = Some(Buffer::new(&context, "hullfield.collide.masks", count)?);
+            let nothing = Buffer::new(&context, "hullfield.collide.no_boxes", 1)?;
+            let buffers = match statics {
+                Some(StaticBoxes { tree, .. }) => tree.clone(),
+                None => TreeBuffers { leaves: nothing.clone(), nodes: nothing },
+            };
+            broad.tree = Some(DeviceTree { buffers, masks, planes, heavy: none.clone(), sums: none });
+            broad.recount(frame, arena, 0)?;
+            return Ok(broad);
         }
         let labels = [LEAVES, "hullfield.collide.nodes"];
         let buffers = TreeBuffers::new(&context, labels, columns, end, count)?;
@@ -320,7 +348,7 @@ impl GpuBroadPhase {
                 }
             }
         }
-        broad.tree = Some(DeviceTree { buffers, planes, heavy: none.clone(), sums: none });
+        broad.tree = Some(DeviceTree { buffers, masks: None, planes, heavy: none.clone(), sums: none });
         broad.recount(frame, arena, 0)?;
         Ok(broad)
     }
@@ -394,11 +422,19 @@ impl GpuBroadPhase {
         // No row is heavy so far.
         frame.upload(&tree.heavy, 0, &[0])?;
         let tree = tree.clone();
-        self.pieces(frame, self.kernels.count, count, WALK_STEPS, 1, 0..0, |params, broad| {
-            let DeviceTree { buffers: TreeBuffers { leaves, nodes }, planes, heavy, .. } = &tree;
+        let steps = if tree.masks.is_some() { WORLD_STEPS } else { WALK_STEPS };
+        self.pieces(frame, self.kernels.count, count, steps, 1, 0..0, |params, broad| {
+            let DeviceTree { buffers: TreeBuffers { leaves, nodes }, masks, planes, heavy, .. } = &tree;
             let (boxes, offsets) = (broad.listed_boxes(), broad.offsets.bind());
-            let (bodies, leaves, nodes) = (broad.bodies.bind(), leaves.bind(), nodes.bind());
-            vec![params, bodies, leaves, nodes, planes.bind(), boxes, offsets, heavy.bind()]
+            let (leaves, nodes, planes) = (leaves.bind(), nodes.bind(), planes.bind());
+            match masks {
+                Some(masks) => {
+                    vec![params, boxes, leaves, nodes, planes, offsets, heavy.bind(), masks.bind()]
+                }
+                None => {
+                    vec![params, broad.bodies.bind(), leaves, nodes, planes, boxes, offsets, heavy.bind()]
+                }
+            }
         })?;
         self.heavy_pieces(frame, self.kernels.heavy_count, 0..0, |params, broad| {
             let mut bound = vec![params, broad.listed_boxes()];
@@ -468,11 +504,20 @@ impl GpuBroadPhase {
             });
         };
         let count = self.params.body_count as usize;
-        self.pieces(frame, self.kernels.write, count, WALK_STEPS, 1, window.clone(), |params, broad| {
+        let steps = if tree.masks.is_some() { WORLD_STEPS } else { WALK_STEPS };
+        self.pieces(frame, self.kernels.write, count, steps, 1, window.clone(), |params, broad| {
             let TreeBuffers { leaves, nodes } = &tree.buffers;
-            let (bodies, leaves, nodes) = (broad.bodies.bind(), leaves.bind(), nodes.bind());
-            let (planes, boxes, offsets) = (tree.planes.bind(), broad.listed_boxes(), broad.offsets.bind());
-            vec![params, bodies, leaves, nodes, planes, boxes, offsets, pairs.bind(), refine.bind()]
+            let (leaves, nodes, planes) = (leaves.bind(), nodes.bind(), tree.planes.bind());
+            let (boxes, offsets) = (broad.listed_boxes(), broad.offsets.bind());
+            let (pairs, refine) = (pairs.bind(), refine.bind());
+            match &tree.masks {
+                Some(masks) => {
+                    vec![params, boxes, leaves, nodes, planes, offsets, masks.bind(), pairs, refine]
+                }
+                None => {
+                    vec![params, broad.bodies.bind(), leaves, nodes, planes, boxes, offsets, pairs, refine]
+                }
+            }
         })?;
         self.heavy_pieces(frame, self.kernels.heavy_write, window, |params, broad| {
             let mut bound = vec![params, broad.listed_boxes()];

@@ -51,7 +51,7 @@ impl GpuArena {
             _ => 0,
         };
         let searched = match pairs {
-            Pairs::BroadPhase => self.broad_phase_bytes(query, movers, columns, rules.is_some()),
+            Pairs::BroadPhase => self.broad_phase_bytes(query, movers, columns, rules),
             Pairs::Exhaustive => 16 * columns as u64,
             Pairs::Given(_) => 0,
         };
@@ -83,10 +83,20 @@ impl GpuArena {
     }
 
     /// What the broad phase keeps of each body: counts, and boxes or a tree.
-    fn broad_phase_bytes(&self, query: Query, movers: usize, columns: usize, has_rules: bool) -> u64 {
-        if columns <= TILE_LIMIT && !has_rules {
+    fn broad_phase_bytes(
+        &self,
+        query: Query,
+        movers: usize,
+        columns: usize,
+        rules: Option<&PairRules>,
+    ) -> u64 {
+        if columns <= TILE_LIMIT && rules.is_none() {
             let counts = movers * SEGMENT_COUNT as usize + 1;
             return BOX * columns as u64 + 4 * counts as u64;
+        }
+        if rules.is_some_and(PairRules::has_small_worlds_only) {
+            // The partners of a mover in its world, and its count.
+            return BOX * columns as u64 + 4 * (2 * movers as u64 + 1);
         }
         let has_heavy_rows = query.is_encoded() || self.high_water.heavy.load(Relaxed) > 0;
         let boxes = if has_heavy_rows { BOX * columns as u64 } else { 0 };
@@ -292,6 +302,22 @@ mod tests {
             let more = limited.body_bytes as f64 - plain.body_bytes as f64;
             let a_body = more / count as f64;
             assert!(count < 40_000 || (10.0..10.1).contains(&a_body), "{a_body}");
+        }
+    }
+
+    /// Small worlds: a box, a word of partners and a count, and the tables.
+    #[test]
+    fn a_body_of_a_small_world_takes_128_bytes() {
+        if testing::gpu().is_none() {
+            return;
+        }
+        for count in [300, 40_000] {
+            let bodies = sparse(count);
+            let worlds: Vec<u32> = (0..count as u32).map(|row| row / 32).collect();
+            let columns = BodyColumns { worlds: &worlds, ..BodyColumns::new(&bodies) };
+            for query in [Query::Candidates, Query::Intersections] {
+                check_columns(query, columns, 128.0);
+            }
         }
     }
 

@@ -375,11 +375,7 @@ impl LoadedPart {
                     part.rows.contains(&(**id as usize)) || part.columns.contains(&(**id as usize))
                 };
                 let planes: Vec<u32> = input.planes.iter().filter(held).map(|&id| part.place(id)).collect();
-                let ids = DeviceIds {
-                    rows: part.rows.clone(),
-                    columns: part.columns.clone(),
-                    mover_count: input.mover_count,
-                };
+                let ids = DeviceIds { rows: part.rows.clone(), columns: part.columns.clone() };
                 let rules = (!input.rules.allow_all()).then(|| RuleTables::new(&input.rules, &planes, &ids));
                 let broad_input = BroadPhaseInput {
                     bodies: &self.bodies,

@@ -13,8 +13,6 @@ const ANY_WORLD: u32 = u32::MAX;
 pub(crate) struct DeviceIds {
     pub(crate) rows: Range<usize>,
     pub(crate) columns: Range<usize>,
-    /// Number of movers of the query.
-    pub(crate) mover_count: usize,
 }
 
 /// The tables, behind the ids of the half-spaces. A table that begins at 0 is not there.
@@ -29,21 +27,27 @@ pub(crate) struct RuleTables {
     pub(crate) owner_begin: u32,
     /// Where in `words` the list of each owner begins, and where the last one ends.
     pub(crate) list_begin: u32,
+    /// Whether there are worlds, and all are small.
+    pub(crate) has_small_worlds_only: bool,
 }
 
 impl RuleTables {
     /// Those of some rules behind `planes`, the half-spaces.
     pub(crate) fn new(rules: &PairRules, planes: &[u32], ids: &DeviceIds) -> Self {
         let all = || ids.rows.clone().chain(ids.columns.clone());
-        let mut made = Self { words: planes.to_vec(), ..Self::default() };
+        let has_small_worlds_only = rules.has_small_worlds_only();
+        let mut made = Self { words: planes.to_vec(), has_small_worlds_only, ..Self::default() };
         // No table begins at 0.
         made.words.push(0);
         if rules.has_worlds() {
             made.world_begin = made.words.len() as u32;
-            made.words.extend(all().map(|id| match id < ids.mover_count {
-                true => rules.world_of[id],
-                false => ANY_WORLD,
-            }));
+            made.words.reserve(ids.rows.len() + ids.columns.len() + rules.starts.len());
+            for ids in [&ids.rows, &ids.columns] {
+                let movers = ids.start.min(rules.world_of.len())..ids.end.min(rules.world_of.len());
+                let others = ids.len() - movers.len();
+                made.words.extend_from_slice(&rules.world_of[movers]);
+                made.words.resize(made.words.len() + others, ANY_WORLD);
+            }
             made.start_begin = made.words.len() as u32;
             let row_of = |&id: &u32| (id as usize).clamp(ids.rows.start, ids.rows.end) - ids.rows.start;
             made.words.extend(rules.starts.iter().map(|id| row_of(id) as u32));
