@@ -112,8 +112,8 @@ fn bad_input_is_one_clear_line() {
         ("line.npy --goal 0,0 --out -", "--out -: tiles are written to a file"),
         ("line.npy --goal 0,0 --memory-limit 9", "the limit is 9"),
         ("line.npy --goal 0,0 --connectivity 6", "connectivity is Six, a raster has two dimensions"),
-        ("line.npy --goal 0,0 --trace 1,0", "'--tiles <FOLDER>' cannot be used with '--trace <x,y>'"),
-        ("line.npy --goal 0,0 --next n.npy", "'--tiles <FOLDER>' cannot be used with '--next <next.npy>'"),
+        ("line.npy --goal 0,0 --trace 1,0", "'--trace <x,y>' cannot be used with '--tiles <FOLDER>'"),
+        ("line.npy --goal 0,0 --next n.npy", "'--next <next.npy>' cannot be used with '--tiles <FOLDER>'"),
     ] {
         let run = folder.run(&format!("flow {arguments} --tiles work"));
         assert_eq!(run.code, Some(2), "{arguments}: {}", run.stderr);
