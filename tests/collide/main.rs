@@ -37,6 +37,7 @@ mod frames;
 mod gradients;
 mod half_space;
 mod height_fields;
+mod height_fields_extreme;
 mod hits;
 mod hostile;
 mod hull;

@@ -1,15 +1,15 @@
 //! Rays and points against height fields, beside those against the parts of compounds.
 
-use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use glam::DVec3;
 
-use crate::collide::compound::body::{CompoundBody, Placement};
-use crate::collide::compound::columns::CompoundColumns;
-use crate::collide::compound::compounds::Compounds;
+use crate::collide::bvh::near_first::{FarBoxPoint, FarSlabRay};
+use crate::collide::compound::body::Placement;
 use crate::collide::compound::field::{Field, TriangleVisit};
+use crate::collide::compound::field_set::{FieldBody, Fields};
 use crate::collide::compound::rows::PartRow;
-use crate::collide::compound::shape::Shape;
 use crate::collide::hull::plane_table::PlaneTable;
 use crate::collide::narrow_phase::rows::{Batch, Stats};
 use crate::collide::ray::cast::cast;
@@ -20,7 +20,7 @@ use crate::collide::scene::budget::RowBudget;
 use crate::collide::scene::frame::Frame;
 use crate::collide::scene::ray::{Line, Ray};
 use crate::collide::scene::ray_columns::RayColumns;
-use crate::error::{Error, Location, Result};
+use crate::error::{Error, Result};
 use crate::parallel::{for_each_chunk, map_chunks};
 use crate::pending::{Awaited, Pending};
 
@@ -28,22 +28,6 @@ use crate::pending::{Awaited, Pending};
 const TASK: usize = 128;
 /// More than the tolerance of a ray and a body, as a share of the bounding radius.
 const REACH: f64 = 4e-6;
-
-/// The height fields among the bodies of a query.
-#[derive(Debug)]
-pub(crate) struct Fields {
-    shapes: Arc<[Arc<Shape>]>,
-    bodies: Vec<FieldBody>,
-    limit_bytes: u64,
-}
-
-/// A body that is a height field.
-#[derive(Debug, Clone, Copy)]
-struct FieldBody {
-    id: u32,
-    body: CompoundBody,
-    placement: Placement,
-}
 
 /// A triangle as rays and points read it.
 struct Triangle {
@@ -74,36 +58,6 @@ impl FieldRays {
 }
 
 impl Fields {
-    /// Those among checked bodies and the statics; `None` where there are none.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] where there are worlds too.
-    pub(crate) fn of(compounds: &Compounds, columns: CompoundColumns<'_>) -> Result<Option<Self>> {
-        let bodies: Vec<FieldBody> = compounds
-            .all_bodies(columns)
-            .filter(|(_, body)| compounds.shape(body).field().is_some())
-            .map(|(id, body)| FieldBody { id, body: *body, placement: body.placement() })
-            .collect();
-        if bodies.is_empty() {
-            return Ok(None);
-        }
-        if !columns.worlds.is_empty() {
-            let message = "rays and points take no worlds where a body is a height field: ask of the bodies of one world";
-            return Err(Error::invalid(Location::Argument, message));
-        }
-        let limit_bytes = compounds.arena().engine().answer_limit();
-        Ok(Some(Self { shapes: compounds.shapes(), bodies, limit_bytes }))
-    }
-
-    /// Calls `work` with each height field.
-    fn for_each(&self, mut work: impl FnMut(&FieldBody, &Field)) {
-        for body in &self.bodies {
-            if let Some(field) = self.shapes[body.body.compound as usize].field() {
-                work(body, field);
-            }
-        }
-    }
-
     /// Adds the hits of a ray up to a distance: all, or one of them and all that are not farther.
     fn cast(
         &self,
@@ -112,30 +66,44 @@ impl Fields {
         limit: f64,
         goal: Goal,
         hits: &mut Vec<PartRow<RayHit>>,
-    ) -> u64 {
+    ) -> Result<u64> {
         let line = rays.line(ray);
-        let (mut limit, mut count) = (limit, 0);
-        self.for_each(|body, field| {
-            if line.group & body.body.mask == 0 || body.body.group & line.mask == 0 {
-                return;
+        let (mut count, mut failure) = (0, None);
+        let from = (line.origin - self.origin).to_array();
+        let probe = FarSlabRay::new(from, line.direction.to_array(), line.length);
+        self.walk(&probe, ray, limit, |body, field, limit| {
+            let is_over = failure.is_some() || goal == Goal::Any && !hits.is_empty();
+            if is_over || line.group & body.body.mask == 0 || body.body.group & line.mask == 0 {
+                return limit;
             }
             let Placement { turn, position, scale, padding, .. } = body.placement;
             let back = turn.transpose() * (1.0 / scale);
             let (start, direction) = (back * (line.origin - position), back * line.direction);
-            let padding = padding / scale;
+            let (padding, rounding) = (padding / scale, body.placement.rounding() / scale);
             let grow = padding
                 + REACH * (field.reach() + padding)
                 + field.rounding()
-                + 1e-14 * start.length()
-                + body.placement.rounding() / scale;
+                + rounding
+                + 1e-14 * start.length();
             let at_start = rays.at_start;
-            let mut casting =
-                Casting { body, field, line: &line, ray, at_start, goal, limit, hits, count: 0 };
+            let mut casting = Casting {
+                body,
+                field,
+                line: &line,
+                ray,
+                at_start,
+                goal,
+                limit,
+                hits,
+                count: 0,
+                failure: None,
+            };
             field.visit_line(start, direction, grow, &mut casting);
             count += casting.count;
-            limit = casting.limit;
+            failure = casting.failure;
+            casting.limit
         });
-        count
+        failure.map_or(Ok(count), Err)
     }
 
     /// Adds the first hits of rays to those of others.
@@ -149,12 +117,12 @@ impl Fields {
                 let most = f64::from(rays.rays[row.row.ray as usize].max_distance);
                 let limit = row.row.hit.map_or(most, |hit| hit.distance);
                 let mut hits = Vec::new();
-                let count = self.cast(&rays, row.row.ray, limit, Goal::First, &mut hits);
+                let count = self.cast(&rays, row.row.ray, limit, Goal::First, &mut hits)?;
                 hits.extend(row.row.hit.map(|hit| PartRow { part: row.part, row: hit }));
                 if let Some(first) = hits.into_iter().min_by(by_distance) {
                     (row.part, row.row.hit) = (first.part, Some(first.row));
                 }
-                count
+                Ok(count)
             })?;
             Ok((counts, rows.iter().filter(|row| row.row.hit.is_some()).count()))
         })
@@ -169,13 +137,13 @@ impl Fields {
         with_rows(found, move |rows, awaited| {
             let counts = fill(rows, awaited, |row| {
                 if row.occluded {
-                    return 0;
+                    return Ok(0);
                 }
                 let most = f64::from(rays.rays[row.ray as usize].max_distance);
                 let mut hits = Vec::new();
-                let count = self.cast(&rays, row.ray, most, Goal::Any, &mut hits);
+                let count = self.cast(&rays, row.ray, most, Goal::Any, &mut hits)?;
                 row.occluded = !hits.is_empty();
-                count
+                Ok(count)
             })?;
             Ok((counts, rows.iter().filter(|row| row.occluded).count()))
         })
@@ -209,26 +177,34 @@ impl Fields {
             let counts = fill(rows, awaited, |row| {
                 let point = DVec3::from(points[row.row.point as usize]);
                 let mut best = row.row.hit.map(|hit| (hit.distance, hit.body, row.part));
-                let (mut most, mut nearest, mut count) = (best.map_or(max_distance, |best| best.0), None, 0);
-                self.for_each(|body, field| {
+                let (mut nearest, mut count, mut failure) = (None, 0, None);
+                let most = best.map_or(max_distance, |best| best.0);
+                let probe = FarBoxPoint::new((point - self.origin).to_array());
+                self.walk(&probe, row.row.point, most, |body, field, most| {
+                    if failure.is_some() {
+                        return most;
+                    }
                     let (local, grow) = local_point(body, field, point);
-                    let mut measuring =
-                        Measuring { body, field, point, most, is_fixed: false, found: Vec::new(), count: 0 };
+                    let mut measuring = Measuring::new(body, field, point, most, false);
                     field.visit_point(local, grow, &mut measuring);
                     count += measuring.count;
-                    most = measuring.most;
+                    failure = measuring.failure;
                     for (part, measured) in measuring.found {
                         let this = (measured.distance, body.id, part);
                         if best.is_none_or(|best| this < best) {
                             (best, nearest) = (Some(this), Some((body.id, part, measured)));
                         }
                     }
+                    measuring.most
                 });
+                if let Some(error) = failure {
+                    return Err(error);
+                }
                 if let Some((body, part, measured)) = nearest {
                     row.part = part;
                     row.row.hit = Some(point_hit(row.row.point, body, &measured));
                 }
-                count
+                Ok(count)
             })?;
             Ok((counts, rows.iter().filter(|row| row.row.hit.is_some()).count()))
         })
@@ -244,21 +220,26 @@ impl Fields {
             let ids: Vec<u32> = (0..).zip(&points).map(|(point, _)| point).collect();
             let count = self.list(rows, &ids, awaited, |id, all| {
                 let point = DVec3::from(points[id as usize]);
-                let mut count = 0;
-                self.for_each(|body, field| {
+                let (mut count, mut failure) = (0, None);
+                let probe = FarBoxPoint::new((point - self.origin).to_array());
+                self.walk(&probe, id, 0.0, |body, field, limit| {
+                    if failure.is_some() {
+                        return limit;
+                    }
                     let (local, grow) = local_point(body, field, point);
                     let Placement { scale, padding, .. } = body.placement;
                     let most = padding + REACH * (scale * field.reach() + padding);
-                    let mut measuring =
-                        Measuring { body, field, point, most, is_fixed: true, found: Vec::new(), count: 0 };
+                    let mut measuring = Measuring::new(body, field, point, most, true);
                     field.visit_point(local, grow, &mut measuring);
                     count += measuring.count;
+                    failure = measuring.failure;
                     all.extend(measuring.found.into_iter().map(|(part, found)| PartRow {
                         part,
                         row: Containment { point: id, body: body.id, distance: found.distance },
                     }));
+                    limit
                 });
-                count
+                failure.map_or(Ok(count), Err)
             })?;
             rows.sort_by_key(|row| (row.row.point, row.row.body, row.part));
             Ok((count, rows.len()))
@@ -271,7 +252,7 @@ impl Fields {
         rows: &mut Vec<R>,
         ids: &[u32],
         awaited: &Awaited,
-        work: impl Fn(u32, &mut Vec<R>) -> u64 + Sync + Send,
+        work: impl Fn(u32, &mut Vec<R>) -> Result<u64> + Sync + Send,
     ) -> Result<u64> {
         let budget = RowBudget::new::<R>(self.limit_bytes).awaited_by(awaited);
         budget.add(rows.len());
@@ -279,16 +260,17 @@ impl Fields {
             let (mut all, mut count) = (Vec::new(), 0);
             for &id in ids {
                 let before = all.len();
-                count += work(id, &mut all);
+                count += work(id, &mut all)?;
                 if !budget.add(all.len() - before) {
                     break;
                 }
             }
-            (all, count)
+            Ok((all, count))
         });
         budget.check()?;
         let mut count = 0;
-        for (part, part_count) in parts {
+        for part in parts {
+            let (part, part_count) = part?;
             rows.extend(part);
             count += part_count;
         }
@@ -306,8 +288,8 @@ fn by_distance(a: &PartRow<RayHit>, b: &PartRow<RayHit>) -> std::cmp::Ordering {
 fn local_point(body: &FieldBody, field: &Field, point: DVec3) -> (DVec3, f64) {
     let Placement { turn, position, scale, padding, .. } = body.placement;
     let local = turn.transpose() * ((point - position) / scale);
-    let rounding = field.rounding() + 1e-14 * local.length() + body.placement.rounding() / scale;
-    (local, padding / scale + rounding)
+    let rounding = field.rounding() + body.placement.rounding() / scale;
+    (local, padding / scale + rounding + 1e-14 * local.length())
 }
 
 /// Changes the rows of an answer on the CPU's threads; `work` returns the number of triangles examined and that of hits.
@@ -329,23 +311,41 @@ fn with_rows<R: Send + 'static>(
 fn fill<R: Send>(
     rows: &mut [R],
     awaited: &Awaited,
-    work: impl Fn(&mut R) -> u64 + Sync + Send,
+    work: impl Fn(&mut R) -> Result<u64> + Sync + Send,
 ) -> Result<u64> {
-    use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
     let count = AtomicU64::new(0);
+    let failure = OnceLock::new();
     for_each_chunk(rows, TASK, |(_, rows)| {
-        if awaited.is_awaited() {
-            count.fetch_add(rows.iter_mut().map(&work).sum(), Relaxed);
+        if awaited.is_awaited() && failure.get().is_none() {
+            match rows.iter_mut().map(&work).sum::<Result<u64>>() {
+                Ok(more) => _ = count.fetch_add(more, Relaxed),
+                Err(error) => _ = failure.set(error),
+            }
         }
     });
     awaited.check()?;
-    Ok(count.into_inner())
+    failure.into_inner().map_or(Ok(count.into_inner()), Err)
 }
 
 /// A triangle of a checked body.
-fn triangle(body: &FieldBody, field: &Field, part: u32) -> Option<Triangle> {
-    let (hull, placed, position) = field.part(&body.body, &body.placement, part, 0).ok()?;
-    Some(Triangle { table: PlaneTable::new(&hull), frame: Frame::at(&hull, &placed, DVec3::from(position)) })
+///
+/// # Errors
+/// Those of [`Field::part`]. No height field that [`HeightField::new`](crate::collide::HeightField::new) accepts has one; a search that met one
+/// must not seem to have missed the triangle.
+fn triangle(body: &FieldBody, field: &Field, part: u32) -> Result<Triangle> {
+    let (hull, placed, position) = field.part(&body.body, &body.placement, part, 0)?;
+    Ok(Triangle { table: PlaneTable::new(&hull), frame: Frame::at(&hull, &placed, DVec3::from(position)) })
+}
+
+/// What a search made of a triangle. The first error ends the search, and is kept.
+fn kept<T>(made: Result<T>, failure: &mut Option<Error>) -> Option<T> {
+    match made {
+        Ok(made) => Some(made),
+        Err(error) => {
+            *failure = Some(error);
+            None
+        }
+    }
 }
 
 /// Which hits of a ray are looked for.
@@ -368,6 +368,7 @@ struct Casting<'a> {
     limit: f64,
     hits: &'a mut Vec<PartRow<RayHit>>,
     count: u64,
+    failure: Option<Error>,
 }
 
 impl TriangleVisit for Casting<'_> {
@@ -377,8 +378,12 @@ impl TriangleVisit for Casting<'_> {
     }
 
     fn triangle(&mut self, part: u32) {
+        if self.failure.is_some() {
+            return;
+        }
         self.count += 1;
-        let Some(Triangle { table, frame }) = triangle(self.body, self.field, part) else { return };
+        let made = triangle(self.body, self.field, part);
+        let Some(Triangle { table, frame }) = kept(made, &mut self.failure) else { return };
         let Some(found) = cast(&table, &frame, self.line) else { return };
         if found.distance > self.limit || found.is_start() && !self.at_start {
             return;
@@ -404,6 +409,13 @@ struct Measuring<'a> {
     is_fixed: bool,
     found: Vec<(u32, Measured)>,
     count: u64,
+    failure: Option<Error>,
+}
+
+impl<'a> Measuring<'a> {
+    fn new(body: &'a FieldBody, field: &'a Field, point: DVec3, most: f64, is_fixed: bool) -> Self {
+        Self { body, field, point, most, is_fixed, found: Vec::new(), count: 0, failure: None }
+    }
 }
 
 impl TriangleVisit for Measuring<'_> {
@@ -412,8 +424,12 @@ impl TriangleVisit for Measuring<'_> {
     }
 
     fn triangle(&mut self, part: u32) {
+        if self.failure.is_some() {
+            return;
+        }
         self.count += 1;
-        let Some(Triangle { table, frame }) = triangle(self.body, self.field, part) else { return };
+        let made = triangle(self.body, self.field, part);
+        let Some(Triangle { table, frame }) = kept(made, &mut self.failure) else { return };
         let limit = if self.is_fixed { f64::INFINITY } else { self.most };
         let Some(found) = measure(&table, &frame, self.point, limit) else { return };
         if self.is_fixed {
