@@ -128,9 +128,9 @@ pub(crate) struct Placement {
 }
 
 impl Placement {
-    /// More than what f64 rounds off the world's position of a part, in world units.
+    /// More than f64 rounds off a position of a part, which is a coordinate of the world.
     pub(crate) fn rounding(&self) -> f64 {
-        2.3e-16 * self.position.length()
+        2.0 * f64::EPSILON * self.position.abs().max_element()
     }
 
     /// A part, whose rotation is `unit` at length 1, as a body of its own, and its position in f64. Rotation, scale and padding are rounded to f32, the position is not.

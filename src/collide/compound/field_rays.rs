@@ -1,31 +1,25 @@
 //! Rays and points against height fields, beside those against the parts of compounds.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
 use glam::DVec3;
 
 use crate::collide::bvh::near_first::{FarBoxPoint, FarSlabRay};
 use crate::collide::compound::body::Placement;
 use crate::collide::compound::field::{Field, TriangleVisit};
+use crate::collide::compound::field_rows::{Goal, fill, kept, with_rows};
 use crate::collide::compound::field_set::{FieldBody, Fields};
 use crate::collide::compound::rows::PartRow;
 use crate::collide::hull::plane_table::PlaneTable;
-use crate::collide::narrow_phase::rows::{Batch, Stats};
+use crate::collide::narrow_phase::rows::Batch;
 use crate::collide::ray::cast::cast;
 use crate::collide::ray::measure::{Measured, contains, measure};
 use crate::collide::ray::rows::{Containment, NearestPoint, Occlusion, RayHit, Raycast};
 use crate::collide::ray::search::point_hit;
-use crate::collide::scene::budget::RowBudget;
 use crate::collide::scene::frame::Frame;
 use crate::collide::scene::ray::{Line, Ray};
 use crate::collide::scene::ray_columns::RayColumns;
 use crate::error::{Error, Result};
-use crate::parallel::{for_each_chunk, map_chunks};
-use crate::pending::{Awaited, Pending};
+use crate::pending::Pending;
 
-/// Rays or points in one task.
-const TASK: usize = 128;
 /// More than the tolerance of a ray and a body, as a share of the bounding radius.
 const REACH: f64 = 4e-6;
 
@@ -245,37 +239,6 @@ impl Fields {
             Ok((count, rows.len()))
         })
     }
-
-    /// Appends any number of rows for each of some rays or points, and returns the number of triangles examined.
-    fn list<R: Send>(
-        &self,
-        rows: &mut Vec<R>,
-        ids: &[u32],
-        awaited: &Awaited,
-        work: impl Fn(u32, &mut Vec<R>) -> Result<u64> + Sync + Send,
-    ) -> Result<u64> {
-        let budget = RowBudget::new::<R>(self.limit_bytes).awaited_by(awaited);
-        budget.add(rows.len());
-        let parts = map_chunks(ids, TASK, |ids| {
-            let (mut all, mut count) = (Vec::new(), 0);
-            for &id in ids {
-                let before = all.len();
-                count += work(id, &mut all)?;
-                if !budget.add(all.len() - before) {
-                    break;
-                }
-            }
-            Ok((all, count))
-        });
-        budget.check()?;
-        let mut count = 0;
-        for part in parts {
-            let (part, part_count) = part?;
-            rows.extend(part);
-            count += part_count;
-        }
-        Ok(count)
-    }
 }
 
 /// Nearer first, then the lower body and part.
@@ -292,41 +255,6 @@ fn local_point(body: &FieldBody, field: &Field, point: DVec3) -> (DVec3, f64) {
     (local, padding / scale + rounding + 1e-14 * local.length())
 }
 
-/// Changes the rows of an answer on the CPU's threads; `work` returns the number of triangles examined and that of hits.
-fn with_rows<R: Send + 'static>(
-    found: Pending<Batch<R>>,
-    work: impl FnOnce(&mut Vec<R>, &Awaited) -> Result<(u64, usize)> + Send + 'static,
-) -> Pending<Batch<R>> {
-    found.chain(move |mut found| {
-        Ok(Pending::spawn(move |awaited| {
-            let (count, hit_count) = work(&mut found.rows, awaited)?;
-            let candidate_count = found.stats.candidate_count + count;
-            found.stats = Stats { candidate_count, hit_count: hit_count as u64, ..found.stats };
-            Ok(found)
-        }))
-    })
-}
-
-/// Changes each row, and returns the number of triangles examined.
-fn fill<R: Send>(
-    rows: &mut [R],
-    awaited: &Awaited,
-    work: impl Fn(&mut R) -> Result<u64> + Sync + Send,
-) -> Result<u64> {
-    let count = AtomicU64::new(0);
-    let failure = OnceLock::new();
-    for_each_chunk(rows, TASK, |(_, rows)| {
-        if awaited.is_awaited() && failure.get().is_none() {
-            match rows.iter_mut().map(&work).sum::<Result<u64>>() {
-                Ok(more) => _ = count.fetch_add(more, Relaxed),
-                Err(error) => _ = failure.set(error),
-            }
-        }
-    });
-    awaited.check()?;
-    failure.into_inner().map_or(Ok(count.into_inner()), Err)
-}
-
 /// A triangle of a checked body.
 ///
 /// # Errors
@@ -335,25 +263,6 @@ fn fill<R: Send>(
 fn triangle(body: &FieldBody, field: &Field, part: u32) -> Result<Triangle> {
     let (hull, placed, position) = field.part(&body.body, &body.placement, part, 0)?;
     Ok(Triangle { table: PlaneTable::new(&hull), frame: Frame::at(&hull, &placed, DVec3::from(position)) })
-}
-
-/// What a search made of a triangle. The first error ends the search, and is kept.
-fn kept<T>(made: Result<T>, failure: &mut Option<Error>) -> Option<T> {
-    match made {
-        Ok(made) => Some(made),
-        Err(error) => {
-            *failure = Some(error);
-            None
-        }
-    }
-}
-
-/// Which hits of a ray are looked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Goal {
-    First,
-    Any,
-    All,
 }
 
 /// Casts a ray against triangles.

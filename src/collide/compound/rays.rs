@@ -2,7 +2,8 @@
 
 use crate::collide::compound::columns::CompoundColumns;
 use crate::collide::compound::compounds::Compounds;
-use crate::collide::compound::field_rays::{FieldRays, Fields};
+use crate::collide::compound::field_rays::FieldRays;
+use crate::collide::compound::field_set::{Askers, Fields};
 use crate::collide::compound::rows::PartRow;
 use crate::collide::compound::whole::Whole;
 use crate::collide::narrow_phase::rows::Batch;
@@ -23,12 +24,13 @@ impl Compounds {
     ///
     /// # Cost
     /// Each call places all parts of all bodies and builds one tree over them. So many rays in one call cost less
-    /// than in several calls. A ray then costs as much as among as many single hulls. The triangles of height fields are not in that tree: a
-    /// ray goes through each field, from large blocks of cells to small ones, and makes hulls of the triangles that it comes near.
+    /// than in several calls. A ray then costs as much as among as many single hulls. The triangles of height fields are not in that tree. A
+    /// second tree over the boxes of the fields has those that a ray may meet. It goes through each of them, the nearest first, from large blocks
+    /// of cells to small ones, and makes hulls of the triangles that it comes near.
     ///
     /// # Errors
     /// For a body as [`intersections`](Self::intersections); for a ray as [`Arena::raycasts`](crate::collide::Arena::raycasts);
-    /// [`Error::TooMany`] and [`Error::MemoryLimit`] for the parts; [`Error::Invalid`] for worlds where a body is a height field.
+    /// [`Error::TooMany`] and [`Error::MemoryLimit`] for the parts.
     ///
     /// ```
     /// use hullfield::Engine;
@@ -56,7 +58,8 @@ impl Compounds {
         let (columns, rays) = (bodies.into(), rays.into());
         span!("hullfield.collide.compounds.raycasts", bodies = columns.bodies.len(), rays = rays.rays.len());
         let whole = Whole::new(self, columns)?;
-        let fields = Fields::of(self, columns)?;
+        let askers = Askers { what: "rays", count: rays.rays.len(), worlds: rays.worlds };
+        let fields = Fields::of(self, columns, askers)?;
         let found = whole.ask(self, |arena, parts| arena.raycasts(parts, rays, options))?;
         Ok(match fields {
             None => found,
@@ -81,7 +84,8 @@ impl Compounds {
             rays = rays.rays.len()
         );
         let whole = Whole::new(self, columns)?;
-        let fields = Fields::of(self, columns)?;
+        let askers = Askers { what: "rays", count: rays.rays.len(), worlds: rays.worlds };
+        let fields = Fields::of(self, columns, askers)?;
         let found = whole.ask(self, |arena, parts| arena.raycasts_all(parts, rays, options))?;
         Ok(match fields {
             None => found,
@@ -106,7 +110,8 @@ impl Compounds {
             rays = rays.rays.len()
         );
         let whole = Whole::new(self, columns)?;
-        let fields = Fields::of(self, columns)?;
+        let askers = Askers { what: "rays", count: rays.rays.len(), worlds: rays.worlds };
+        let fields = Fields::of(self, columns, askers)?;
         let found = whole.ask_as_is(self, |arena, parts| arena.occlusions(parts, rays, options))?;
         Ok(match fields {
             None => found,
@@ -135,7 +140,8 @@ impl Compounds {
             points = points.len()
         );
         let whole = Whole::new(self, columns)?;
-        let fields = Fields::of(self, columns)?;
+        let askers = Askers { what: "points", count: points.len(), worlds: points.worlds };
+        let fields = Fields::of(self, columns, askers)?;
         let found = whole.ask(self, |arena, parts| arena.nearest_points(parts, points, options))?;
         let max_distance = f64::from(options.max_distance);
         Ok(match fields {
@@ -162,7 +168,8 @@ impl Compounds {
             points = points.len()
         );
         let whole = Whole::new(self, columns)?;
-        let fields = Fields::of(self, columns)?;
+        let askers = Askers { what: "points", count: points.len(), worlds: points.worlds };
+        let fields = Fields::of(self, columns, askers)?;
         let found = whole.ask(self, |arena, parts| arena.containments(parts, points))?;
         Ok(match fields {
             None => found,

@@ -17,25 +17,15 @@ impl WorldRanges {
     /// [`Error::Count`] where `worlds` is as long as neither nothing nor the things; [`Error::Invalid`] where either these or the bodies have
     /// worlds, but not both; as [`BodyColumns::check`].
     pub(crate) fn new(what: &str, worlds: &[u32], count: usize, bodies: &BodyColumns<'_>) -> Result<Self> {
-        check_column("worlds", worlds.len(), count, what)?;
-        if bodies.bodies.is_empty() || count == 0 {
+        if !check_worlds(what, worlds, count, bodies.bodies.len(), bodies.worlds)? {
             return Ok(Self::default());
         }
-        let message = match (worlds.is_empty(), bodies.worlds.is_empty()) {
-            (true, true) => return Ok(Self::default()),
-            (false, false) => {
-                bodies.check()?;
-                return Ok(Self::of(worlds, bodies.worlds));
-            }
-            (true, false) => format!("the bodies have worlds, but the {what} have none: give each its world"),
-            (false, true) => {
-                format!("the {what} have worlds, but the bodies have none: give each body its world")
-            }
-        };
-        Err(Error::invalid(Location::Argument, message))
+        bodies.check()?;
+        Ok(Self::of(worlds, bodies.worlds))
     }
 
-    fn of(asked: &[u32], worlds: &[u32]) -> Self {
+    /// Those of things with the worlds `asked`, among bodies with these worlds.
+    pub(crate) fn of(asked: &[u32], worlds: &[u32]) -> Self {
         let mut sorted = worlds.to_vec();
         if !sorted.is_sorted() {
             sorted.sort_unstable();
@@ -70,6 +60,33 @@ impl WorldRanges {
     pub(crate) fn see_all(&self, mover_count: usize) -> bool {
         self.0.iter().all(|&[begin, end]| begin == 0 && end as usize == mover_count)
     }
+}
+
+/// Whether each sees the bodies of its world alone; else all see all. The bodies' own worlds are not counted.
+///
+/// # Errors
+/// [`Error::Count`] where `worlds` is as long as neither nothing nor the `count` things that `what` names; [`Error::Invalid`] where either
+/// these or the bodies have worlds, but not both.
+pub(crate) fn check_worlds(
+    what: &str,
+    worlds: &[u32],
+    count: usize,
+    body_count: usize,
+    body_worlds: &[u32],
+) -> Result<bool> {
+    check_column("worlds", worlds.len(), count, what)?;
+    if body_count == 0 || count == 0 {
+        return Ok(false);
+    }
+    let message = match (worlds.is_empty(), body_worlds.is_empty()) {
+        (true, true) => return Ok(false),
+        (false, false) => return Ok(true),
+        (true, false) => format!("the bodies have worlds, but the {what} have none: give each its world"),
+        (false, true) => {
+            format!("the {what} have worlds, but the bodies have none: give each body its world")
+        }
+    };
+    Err(Error::invalid(Location::Argument, message))
 }
 
 /// Those of some ascending ids of bodies that are in a world: movers of its range, and all statics.
