@@ -6,7 +6,7 @@ use glam::DVec3;
 
 use crate::collide::compound::body::CompoundBody;
 use crate::collide::compound::columns::CompoundColumns;
-use crate::collide::compound::crowd::{Ask, Crowd, SHARE};
+use crate::collide::compound::crowd::{Ask, Crowd, SHARE, Slots};
 use crate::collide::compound::field::Field;
 use crate::collide::compound::field_scenes::FieldScenes;
 use crate::collide::compound::height_field::HeightField;
@@ -452,6 +452,7 @@ impl Compounds {
             margin,
             rules: Arc::new(rules),
             order,
+            slots: Slots::default(),
         })
     }
 }

@@ -75,6 +75,49 @@ pub(crate) struct Crowd {
     pub(crate) rules: Arc<PairRules>,
     /// The row of the body at each place; empty where they are in order.
     pub(crate) order: Vec<u32>,
+    pub(crate) slots: Slots,
+}
+
+/// No place in a list.
+const NONE: u32 = u32::MAX;
+
+/// Where the parts of a window are in the list of its instances. The memory is that of the crowd, and only what a window wrote is cleared after
+/// it: windows are many, and a window names few of many bodies.
+#[derive(Debug, Default)]
+pub(crate) struct Slots {
+    /// Where the parts of each body begin in `of_parts`.
+    begins: Vec<u32>,
+    /// The bodies that begin somewhere.
+    begun: Vec<u32>,
+    of_parts: Vec<u32>,
+    /// Those of triangles of height fields, of which few are used.
+    of_triangles: HashMap<[u32; 2], u32>,
+}
+
+impl Slots {
+    /// Makes room for so many bodies.
+    fn begin(&mut self, body_count: u32) {
+        self.begins.resize(body_count as usize, NONE);
+    }
+
+    /// The slot of a part of a body of so many parts.
+    fn of_part(&mut self, body: u32, part: u32, part_count: usize) -> &mut u32 {
+        let begin = &mut self.begins[body as usize];
+        if *begin == NONE {
+            *begin = self.of_parts.len() as u32;
+            self.begun.push(body);
+            self.of_parts.resize(self.of_parts.len() + part_count, NONE);
+        }
+        &mut self.of_parts[(*begin + part) as usize]
+    }
+
+    fn clear(&mut self) {
+        for body in self.begun.drain(..) {
+            self.begins[body as usize] = NONE;
+        }
+        self.of_parts.clear();
+        self.of_triangles.clear();
+    }
 }
 
 impl Crowd {
@@ -251,28 +294,18 @@ impl Crowd {
     ///
     /// # Errors
     /// Those of hulls, where a triangle of a height field is none.
-    pub(crate) fn place(&self, found: &[Found]) -> Result<Instances> {
-        const NONE: u32 = u32::MAX;
-        let mut begins = vec![NONE; self.end() as usize];
-        let mut slots: Vec<u32> = Vec::new();
-        // Of a height field few parts are used.
-        let mut field_slots: HashMap<[u32; 2], u32> = HashMap::new();
+    pub(crate) fn place(&mut self, found: &[Found]) -> Result<Instances> {
+        let mut slots = std::mem::take(&mut self.slots);
+        slots.begin(self.end());
         let mut used: Vec<[u32; 2]> = Vec::new();
         let mut pairs = Vec::with_capacity(found.len());
         for &Found { bodies, parts, .. } in found {
             let mut pair = bodies;
             for k in 0..2 {
-                let id = bodies[k] as usize;
                 let Some((body, _)) = self.body(bodies[k]) else { continue };
                 let slot = match self.shapes[body.compound as usize].list() {
-                    Some(list) => {
-                        if begins[id] == NONE {
-                            begins[id] = slots.len() as u32;
-                            slots.resize(slots.len() + list.parts.len(), NONE);
-                        }
-                        &mut slots[begins[id] as usize + parts[k] as usize]
-                    }
-                    None => field_slots.entry([bodies[k], parts[k]]).or_insert(NONE),
+                    Some(list) => slots.of_part(bodies[k], parts[k], list.parts.len()),
+                    None => slots.of_triangles.entry([bodies[k], parts[k]]).or_insert(NONE),
                 };
                 if *slot == NONE {
                     *slot = used.len() as u32;
@@ -282,6 +315,9 @@ impl Crowd {
             }
             pairs.push(pair);
         }
+        let has_triangles = !slots.of_triangles.is_empty();
+        slots.clear();
+        self.slots = slots;
         // The arena's statics follow the parts.
         let (own, count) = (self.bodies.len() as u32, used.len() as u32);
         let fixed = own..self.first_compound();
@@ -293,7 +329,7 @@ impl Crowd {
             }
         }
         let names = used.iter().map(|&[body, _]| body).collect();
-        if !field_slots.is_empty() {
+        if has_triangles {
             return self.place_with_triangles(&used, pairs, names);
         }
         let (bodies, positions) = map_shares(&used, SHARE, |&[id, part]| {
