@@ -11,14 +11,14 @@ use crate::answers::engines;
 use crate::compounds::{Expanded, compound, crowd, hulls, statics};
 
 /// Bodies of a size about a place, and the arena's statics.
-struct Scene {
-    compounds: Compounds,
-    bodies: Vec<CompoundBody>,
-    parts: Expanded,
+pub(crate) struct Scene {
+    pub(crate) compounds: Compounds,
+    pub(crate) bodies: Vec<CompoundBody>,
+    pub(crate) parts: Expanded,
 }
 
 impl Scene {
-    fn new(engine: &Engine, random: &mut Random, size: f32, at: [f64; 3], fixed: bool) -> Self {
+    pub(crate) fn new(engine: &Engine, random: &mut Random, size: f32, at: [f64; 3], fixed: bool) -> Self {
         let hulls = hulls(random);
         let options = Options { statics: if fixed { statics() } else { Vec::new() }, ..Options::default() };
         let arena = Arena::new(engine, &hulls, options).unwrap();
@@ -30,7 +30,7 @@ impl Scene {
     }
 
     /// Calls `ask` with each part, and each static, alone, and names it in what `ask` returns.
-    fn one_by_one<R>(
+    pub(crate) fn one_by_one<R>(
         &self,
         ask: impl Fn(&Arena, BodyColumns<'_>) -> Vec<R>,
         named: impl Fn(&mut R) -> &mut u32,
@@ -58,9 +58,9 @@ impl Scene {
     }
 }
 
-type PartOf<R> = (u32, R);
+pub(crate) type PartOf<R> = (u32, R);
 
-fn pairs<R: Copy>(rows: &[PartRow<R>]) -> Vec<PartOf<R>> {
+pub(crate) fn pairs<R: Copy>(rows: &[PartRow<R>]) -> Vec<PartOf<R>> {
     rows.iter().map(|row| (row.part, row.row)).collect()
 }
 
@@ -83,7 +83,7 @@ fn rays(random: &mut Random, size: f64, at: [f64; 3], count: usize) -> (Vec<Ray>
     (rays, origins)
 }
 
-const PLACES: [(f32, [f64; 3], bool); 5] = [
+pub(crate) const PLACES: [(f32, [f64; 3], bool); 5] = [
     (1.0, [0.0; 3], true),
     (1e-5, [0.1, -0.2, 0.3], false),
     (1e5, [0.0; 3], false),

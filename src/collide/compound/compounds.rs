@@ -424,17 +424,30 @@ impl Compounds {
         Ok(())
     }
 
+    /// Which of the checked bodies of a query may meet.
+    ///
+    /// # Errors
+    /// As [`OrderedRules::new`].
+    pub(crate) fn rules(&self, columns: CompoundColumns<'_>) -> Result<OrderedRules> {
+        let CompoundColumns { bodies, worlds, exclusions } = columns;
+        let hulls = vec![Body::new(u32::MAX); bodies.len()];
+        self.ordered_rules(&BodyColumns { worlds, exclusions, ..BodyColumns::new(&hulls) })
+    }
+
+    fn ordered_rules(&self, columns: &BodyColumns<'_>) -> Result<OrderedRules> {
+        OrderedRules::new(columns, self.arena.statics().len() + self.statics().len())
+    }
+
     /// The checked bodies of a query.
     pub(crate) fn crowd(&self, columns: CompoundColumns<'_>, margin: f64) -> Result<Crowd> {
         self.check(columns)?;
         let CompoundColumns { bodies, worlds, exclusions } = columns;
-        let static_count = self.arena.statics().len() + self.statics().len();
         let positions: Vec<[f64; 3]> = bodies.iter().map(|body| body.position).collect();
         // Any hull but a half-space: none of the columns asks which.
         let hulls = vec![Body::new(u32::MAX); bodies.len()];
         let columns = BodyColumns { positions: &positions, worlds, exclusions, ..BodyColumns::new(&hulls) };
         columns.check()?;
-        let OrderedRules { rules, order } = OrderedRules::new(&columns, static_count)?;
+        let OrderedRules { rules, order } = self.ordered_rules(&columns)?;
         let (arena, origin) = if bodies.is_empty() {
             (self.arena.clone(), DVec3::ZERO)
         } else {

@@ -17,6 +17,9 @@ use crate::collide::scene::world_ranges::{WorldRanges, check_worlds};
 use crate::collide::shape::crowd::at_least;
 use crate::error::Result;
 
+/// More than the tolerance τ of two bodies, as a share of the sum of their bounding radii.
+pub(crate) const SHARE: f64 = 2e-5;
+
 /// A body that is a height field.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FieldBody {

@@ -4,17 +4,18 @@ use crate::collide::narrow_phase::measure::Row;
 use crate::collide::narrow_phase::rows::{Contact, Distance, Intersection, Manifold};
 use crate::collide::narrow_phase::status::Status;
 use crate::collide::ray::rows::{Containment, NearestPoint, RayHit, Raycast};
+use crate::collide::shape::rows::{ShapeCastFirst, ShapeCastHit};
 
-/// A pair of parts of two bodies.
+/// A row of two bodies, and the parts of them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct PartPair<R> {
-    /// The part of `row.a`; 0 for a static.
+    /// The part of `row.a`, or of `row.query`; 0 for a static of the arena.
     pub part_a: u32,
-    /// The part of `row.b`; 0 for a static.
+    /// The part of `row.b`, or of `row.body`; 0 for a static of the arena.
     pub part_b: u32,
-    /// The row of the two parts. There `a` and `b` are the rows of the bodies, followed by the statics.
+    /// The row of the two parts. There bodies are named by their rows, followed by the statics.
     pub row: R,
 }
 
@@ -23,7 +24,7 @@ pub struct PartPair<R> {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct PartRow<R> {
-    /// The part of the body that the row names; 0 for a static, and where it names none.
+    /// The part of the body that the row names; 0 for a static of the arena, and where it names none.
     pub part: u32,
     /// The row of the part. There `body` is the row of the body; statics count on after the bodies.
     pub row: R,
@@ -50,7 +51,7 @@ macro_rules! names_body {
     };
 }
 
-names_body!(RayHit, Containment; Raycast, NearestPoint);
+names_body!(RayHit, Containment, ShapeCastHit; Raycast, NearestPoint, ShapeCastFirst);
 
 /// A row that can name other bodies than it was measured with.
 pub(crate) trait NamedRow: Row + 'static {

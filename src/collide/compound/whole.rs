@@ -2,12 +2,15 @@
 
 use crate::collide::compound::columns::CompoundColumns;
 use crate::collide::compound::compounds::Compounds;
-use crate::collide::compound::rows::{NamesBody, PartRow};
+use crate::collide::compound::rows::{NamesBody, PartPair, PartRow};
 use crate::collide::narrow_phase::rows::{Batch, Stats};
 use crate::collide::query::arena::Arena;
 use crate::collide::scene::body::Body;
 use crate::collide::scene::budget::RowBudget;
 use crate::collide::scene::columns::BodyColumns;
+use crate::collide::scene::exclusions::Exclusions;
+use crate::collide::shape::nearest::{NearGoal, NearPair};
+use crate::collide::shape::rows::NearestBody;
 use crate::error::{Error, Location, Result};
 use crate::parallel::map_shares;
 use crate::pending::Pending;
@@ -64,6 +67,12 @@ impl Whole {
         Ok(Self { bodies: parts, positions, worlds, names, body_count, single_count })
     }
 
+    /// The names of the rows of a query.
+    fn names(&self, compounds: &Compounds) -> Names {
+        let &Self { ref names, body_count, single_count, .. } = self;
+        Names { parts: names.clone(), fixed: compounds.spread().1.to_vec(), body_count, single_count }
+    }
+
     /// Asks an arena, and names bodies and parts in its rows.
     pub(crate) fn ask<R: NamesBody>(
         self,
@@ -71,23 +80,12 @@ impl Whole {
         ask: impl FnOnce(&Arena, BodyColumns<'_>) -> Result<Pending<Batch<R>>>,
     ) -> Result<Pending<Batch<PartRow<R>>>> {
         let found = self.ask_as_is(compounds, ask)?;
-        let fixed = compounds.spread().1.to_vec();
-        let Self { names, body_count, single_count, .. } = self;
+        let names = self.names(compounds);
         Ok(found.chain(move |found| {
-            let count = names.len() as u32;
             let named = |mut row: R| {
                 let mut part = 0;
                 if let Some(body) = row.body_mut() {
-                    // Statics follow the parts: single hulls, then parts of compounds.
-                    let after = *body - count.min(*body);
-                    (*body, part) = match names.get(*body as usize) {
-                        Some(&[of, part]) => (of, part),
-                        None if after < single_count => (body_count + after, 0),
-                        None => {
-                            let [of, part] = fixed[(after - single_count) as usize];
-                            (body_count + single_count + of, part)
-                        }
-                    };
+                    [*body, part] = names.of(*body);
                 }
                 PartRow { part, row }
             };
@@ -95,6 +93,78 @@ impl Whole {
             let rows: Vec<PartRow<R>> = rows.into_iter().map(named).collect();
             Ok(Pending::ready(Batch::new(rows, Stats { ..stats })))
         }))
+    }
+
+    /// Where the parts of each body begin, and where the last end.
+    pub(crate) fn starts(&self) -> Vec<u32> {
+        let of = |body: u32| self.names.partition_point(|name| name[0] < body) as u32;
+        (0..=self.body_count).map(of).collect()
+    }
+
+    /// The parts, and their positions.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = (&Body, [f64; 3])> {
+        self.bodies.iter().zip(self.positions.iter().copied())
+    }
+
+    /// The nearest bodies of each shape or, without shapes, of each body.
+    pub(crate) fn nearest(
+        self,
+        compounds: &Compounds,
+        shapes: Option<BodyColumns<'_>>,
+        exclusions: Option<&Exclusions>,
+        goal: NearGoal,
+    ) -> Result<Pending<Batch<PartPair<NearestBody>>>> {
+        let starts = self.starts();
+        let owners: Vec<u32> = self.names.iter().map(|name| name[0]).collect();
+        let exclusions = exclusions.map(|exclusions| self.of_parts(compounds, exclusions)).transpose()?;
+        let of_bodies = shapes.is_none();
+        let all = self.names.len() as u32 + compounds.spread().0.statics().len() as u32;
+        let names = self.names(compounds);
+        let owner_of: Vec<u32> = (0..all).map(|row| names.of(row)[0]).collect();
+        let found = self.ask_as_is(compounds, |arena, columns| {
+            let columns = match of_bodies {
+                true => BodyColumns { owners: &owners, exclusions: exclusions.as_ref(), ..columns },
+                false => columns,
+            };
+            arena.nearest_pairs(columns, shapes, [starts, owner_of], goal)
+        })?;
+        Ok(found.chain(move |found| {
+            let Batch { rows, stats, .. } = found;
+            let named = |NearPair { asker, row }: NearPair| {
+                let [body, part_b] = names.of(row.body);
+                PartPair { part_a: asker, part_b, row: NearestBody { body, ..row } }
+            };
+            Ok(Pending::ready(Batch::new(rows.into_iter().map(named).collect(), stats)))
+        }))
+    }
+
+    /// Checked exclusions of bodies as those of owners of parts, which are the bodies that have parts. Others are left out.
+    fn of_parts(&self, compounds: &Compounds, exclusions: &Exclusions) -> Result<Exclusions> {
+        let (count, fixed) = (self.body_count, compounds.spread().1);
+        let has_parts = |body: u32| self.names.binary_search_by_key(&body, |name| name[0]).is_ok();
+        let (mut pairs, mut statics) = (Vec::new(), Vec::new());
+        let mut exclude = |body: u32, index: u32| {
+            if body >= count || !has_parts(body) {
+                return;
+            }
+            let Some(compound) = index.checked_sub(self.single_count) else {
+                return statics.push([body, index]);
+            };
+            let first = fixed.partition_point(|name| name[0] < compound);
+            let len = fixed[first..].partition_point(|name| name[0] == compound);
+            let rows = (first..first + len).map(|row| [body, self.single_count + row as u32]);
+            statics.extend(rows);
+        };
+        for &[a, b] in exclusions.pairs() {
+            // The lower id comes first.
+            match b.checked_sub(count) {
+                Some(index) => exclude(a, index),
+                None if has_parts(a) && has_parts(b) => pairs.push([a, b]),
+                None => (),
+            }
+        }
+        exclusions.statics().iter().for_each(|&[body, index]| exclude(body, index));
+        Ok(Exclusions::new(&pairs)?.with_statics(&statics))
     }
 
     /// Asks an arena for rows that name no body.
@@ -113,5 +183,30 @@ impl Whole {
             at => at,
         };
         ask(compounds.spread().0, columns).map_err(|error| error.moved(name))
+    }
+}
+
+/// The body and the part of each row of a query over parts.
+#[derive(Debug)]
+struct Names {
+    parts: Vec<[u32; 2]>,
+    /// The static and the part of each static that is a part of one.
+    fixed: Vec<[u32; 2]>,
+    body_count: u32,
+    single_count: u32,
+}
+
+impl Names {
+    fn of(&self, row: u32) -> [u32; 2] {
+        // Statics follow the parts: single hulls, then parts of compounds.
+        let after = row - (self.parts.len() as u32).min(row);
+        match self.parts.get(row as usize) {
+            Some(&name) => name,
+            None if after < self.single_count => [self.body_count + after, 0],
+            None => {
+                let [of, part] = self.fixed[(after - self.single_count) as usize];
+                [self.body_count + self.single_count + of, part]
+            }
+        }
     }
 }

@@ -28,5 +28,5 @@ mod order;
 pub(crate) mod pair;
 pub(crate) mod prepare;
 mod rays;
-mod shapes;
+pub(crate) mod shapes;
 pub(crate) mod warm;

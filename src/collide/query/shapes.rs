@@ -13,8 +13,8 @@ use crate::collide::scene::pairs::Pairs;
 use crate::collide::scene::query_input::QueryInput;
 use crate::collide::scene::shape_cast::ShapeCastColumns;
 use crate::collide::shape::cast::CastGoal;
-use crate::collide::shape::nearest::NearGoal;
-use crate::collide::shape::query::{self, lay_out_casts, lay_out_shapes};
+use crate::collide::shape::nearest::{NearGoal, NearPair};
+use crate::collide::shape::query::{self, Groups, lay_out_casts, lay_out_shapes};
 use crate::collide::shape::rows::{NearestBody, ShapeCastAny, ShapeCastFirst, ShapeCastHit};
 use crate::error::{Error, Location, Result};
 use crate::observe::span;
@@ -277,15 +277,7 @@ impl Arena {
         shapes: Option<BodyColumns<'_>>,
         options: &NearestOptions,
     ) -> Result<Pending<Batch<NearestBody>>> {
-        let &NearestOptions { count, max_distance } = options;
-        if count == 0 {
-            return Err(Error::value(Location::Argument, "count", count, "it must be at least 1"));
-        }
-        if !(max_distance >= 0.0) {
-            let (value, allowed) = (format!("{max_distance:?}"), "it must be zero or more");
-            return Err(Error::value(Location::Argument, "max_distance", value, allowed));
-        }
-        let goal = NearGoal { count: count as usize, max_distance: f64::from(max_distance) };
+        let goal = near_goal(options)?;
         let input = self.shape_input(columns)?;
         let shapes = shapes
             .map(|shapes| lay_out_shapes(&self.scene.supports, &shapes, &columns, &input))
@@ -296,7 +288,26 @@ impl Arena {
         }))
     }
 
-    fn cast_goal(&self, options: &ShapeCastOptions) -> CastGoal {
+    /// The nearest bodies where some are asked about, or count, as one: `starts` and `owner_of` are those of [`Groups`].
+    pub(crate) fn nearest_pairs(
+        &self,
+        columns: BodyColumns<'_>,
+        shapes: Option<BodyColumns<'_>>,
+        [starts, owner_of]: [Vec<u32>; 2],
+        goal: NearGoal,
+    ) -> Result<Pending<Batch<NearPair>>> {
+        let input = self.shape_input(columns)?;
+        let shapes = shapes
+            .map(|shapes| lay_out_shapes(&self.scene.supports, &shapes, &columns, &input))
+            .transpose()?;
+        let (scene, searches) = (Arc::clone(&self.scene), self.searches());
+        Ok(Pending::spawn(move |awaited| {
+            let groups = Groups { starts: &starts, owner_of: &owner_of };
+            query::nearest_pairs(&scene, input.awaited_by(awaited), &searches, shapes.as_ref(), groups, goal)
+        }))
+    }
+
+    pub(crate) fn cast_goal(&self, options: &ShapeCastOptions) -> CastGoal {
         let exact = self.options().precision == Precision::Exact;
         CastGoal { exact, at_start: !options.skip_start, witness: options.witness }
     }
@@ -306,4 +317,20 @@ impl Arena {
         let layout = Layout { packed: true, placed: true };
         self.about(&columns)?.input(columns, Pairs::BroadPhase, layout)
     }
+}
+
+/// What is asked for.
+///
+/// # Errors
+/// [`Error::Value`] where the count is 0, or the greatest distance negative or NaN.
+pub(crate) fn near_goal(options: &NearestOptions) -> Result<NearGoal> {
+    let &NearestOptions { count, max_distance } = options;
+    if count == 0 {
+        return Err(Error::value(Location::Argument, "count", count, "it must be at least 1"));
+    }
+    if !(max_distance >= 0.0) {
+        let (value, allowed) = (format!("{max_distance:?}"), "it must be zero or more");
+        return Err(Error::value(Location::Argument, "max_distance", value, allowed));
+    }
+    Ok(NearGoal { count: count as usize, max_distance: f64::from(max_distance) })
 }

@@ -9,9 +9,11 @@ use std::ops::Range;
 use glam::DVec3;
 
 use crate::collide::bvh::near_first::{BodyVisit, SlabBox};
+use crate::collide::gjk::pose::Placement;
 use crate::collide::narrow_phase::exact::measure_placed;
 use crate::collide::narrow_phase::measure::measure_pair;
 use crate::collide::narrow_phase::measured::Outcome;
+use crate::collide::scene::body::Body;
 use crate::collide::scene::motion::Motion;
 use crate::collide::scene::shape_cast::PlacedCast;
 use crate::collide::scene::world_ranges::WorldRanges;
@@ -36,13 +38,68 @@ pub(crate) struct CastGoal {
 /// A multiple of τ, and of the error of f32, against the sum of the bounding radii: τ is at most 5e-6 of it.
 const EARLIER: f64 = 2e-5;
 
+/// Where a shape that moves meets a body.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Met {
+    /// In world units.
+    pub(crate) distance: f64,
+    swept: Swept,
+}
+
+impl Met {
+    /// Where the shape of a cast meets a body of given placements, in f64. `start` are the placements of the shape and of the body.
+    pub(crate) fn find(
+        cast: &PlacedCast,
+        goal: CastGoal,
+        start: &[Placement<'_>; 2],
+        body: &Body,
+    ) -> Option<Self> {
+        let offset = start[0].position - start[1].position;
+        let sides = [start[0].hull, start[1].hull];
+        let still = Motion::default();
+        let pair = ExactPair::new(sides, [&cast.shape.body, body], offset, [&cast.motion, &still]);
+        let swept = pair.swept(start, cast.end, goal.exact);
+        let distance = match swept.outcome {
+            SweepOutcome::Miss => return None,
+            SweepOutcome::Touching if !goal.at_start => return None,
+            SweepOutcome::Touching => 0.0,
+            SweepOutcome::Hit => (swept.time * cast.length).min(cast.max_distance),
+        };
+        Some(Self { distance, swept })
+    }
+
+    /// The row of cast and body `ids`. `place` gives their placements at the start, and the point that these are about.
+    pub(crate) fn row<'a>(
+        &self,
+        cast: &PlacedCast,
+        goal: CastGoal,
+        ids: [u32; 2],
+        place: impl FnOnce() -> ([Placement<'a>; 2], DVec3),
+    ) -> ShapeCastHit {
+        let mut row = ShapeCastHit {
+            cast: ids[0],
+            body: ids[1],
+            distance: self.distance,
+            normal: (-self.swept.normal).to_array(),
+            initial_overlap: self.swept.outcome == SweepOutcome::Touching,
+            points: None,
+            separation: None,
+        };
+        if goal.witness {
+            let ([start, other], base) = place();
+            let measured = measure_placed(&[start.moved(&cast.motion, self.swept.time), other]);
+            row.points = Some([measured.on_a, measured.on_b()].map(|point| (point + base).to_array()));
+            row.separation = Some(measured.gap);
+        }
+        row
+    }
+}
+
 /// A hit of one body.
 #[derive(Debug, Clone, Copy)]
 struct Found {
     body: u32,
-    /// In world units.
-    distance: f64,
-    swept: Swept,
+    met: Met,
 }
 
 /// What the cast in f32 shows.
@@ -111,39 +168,15 @@ impl<'a> Caster<'a> {
     #[inline(never)]
     fn settle(&mut self, body: u32) -> Option<Found> {
         self.settled_count += 1;
-        let (shape, other) = (&self.cast.shape, &self.crowd.input.bodies[body as usize]);
-        let still = Motion::default();
-        let (start, _) = self.crowd.placements(shape, body);
-        let offset = start[0].position - start[1].position;
-        let sides = [start[0].hull, start[1].hull];
-        let pair = ExactPair::new(sides, [&shape.body, other], offset, [&self.cast.motion, &still]);
-        let swept = pair.swept(&start, self.cast.end, self.goal.exact);
-        let distance = match swept.outcome {
-            SweepOutcome::Miss => return None,
-            SweepOutcome::Touching if !self.goal.at_start => return None,
-            SweepOutcome::Touching => 0.0,
-            SweepOutcome::Hit => (swept.time * self.cast.length).min(self.cast.max_distance),
-        };
-        Some(Found { body, distance, swept })
+        let (start, _) = self.crowd.placements(&self.cast.shape, body);
+        let met = Met::find(self.cast, self.goal, &start, &self.crowd.input.bodies[body as usize])?;
+        Some(Found { body, met })
     }
 
     fn row(&self, cast: u32, found: &Found) -> ShapeCastHit {
-        let mut row = ShapeCastHit {
-            cast,
-            body: self.crowd.row_of(found.body),
-            distance: found.distance,
-            normal: (-found.swept.normal).to_array(),
-            initial_overlap: found.swept.outcome == SweepOutcome::Touching,
-            points: None,
-            separation: None,
-        };
-        if self.goal.witness {
-            let ([start, other], base) = self.crowd.placements(&self.cast.shape, found.body);
-            let measured = measure_placed(&[start.moved(&self.cast.motion, found.swept.time), other]);
-            row.points = Some([measured.on_a, measured.on_b()].map(|point| (point + base).to_array()));
-            row.separation = Some(measured.gap);
-        }
-        row
+        let ids = [cast, self.crowd.row_of(found.body)];
+        let place = || self.crowd.placements(&self.cast.shape, found.body);
+        found.met.row(self.cast, self.goal, ids, place)
     }
 
     fn probe(&self) -> SlabBox {
@@ -189,7 +222,7 @@ impl BodyVisit for First<'_> {
             Shown::Start if !self.caster.goal.at_start => return,
             Shown::Start => Best { body, distance: 0.0, found: None },
             Shown::Hit(_) | Shown::Nothing => match self.caster.settle(body) {
-                Some(found) => Best { body, distance: found.distance, found: Some(found) },
+                Some(found) => Best { body, distance: found.met.distance, found: Some(found) },
                 None => return,
             },
         };
@@ -341,7 +374,7 @@ pub(crate) fn all_hits(
     let probe = caster.probe();
     let mut search = All { caster, limit: at_least(cast.max_distance), hits: Vec::new(), visit_count: 0 };
     crowd.walk(&probe, world.as_ref(), &mut search);
-    search.hits.sort_unstable_by(|a, b| a.distance.total_cmp(&b.distance).then(a.body.cmp(&b.body)));
+    search.hits.sort_unstable_by(|a, b| a.met.distance.total_cmp(&b.met.distance).then(a.body.cmp(&b.body)));
     rows.extend(search.hits.iter().map(|found| search.caster.row(id, found)));
     Counts { visited: search.visit_count, settled: search.caster.settled_count }
 }

@@ -8,7 +8,8 @@ use crate::collide::bvh::near_first::{BodyVisit, Probe};
 use crate::collide::bvh::static_tree::StaticBoxes;
 use crate::collide::bvh::tree::Tree;
 use crate::collide::gjk::pose::Placement;
-use crate::collide::hull::Dimension;
+use crate::collide::hull::{Dimension, Hull};
+use crate::collide::scene::body::Body;
 use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::collide::scene::shape_cast::PlacedShape;
 use crate::collide::scene::world_ranges::ids_of_world;
@@ -63,22 +64,33 @@ impl Crowd<'_> {
         self.input.order.get(body as usize).copied().unwrap_or(body)
     }
 
-    /// A shape and a body in f64, and the point that they are placed about: the body's position, or the shape's where the body is a half-space;
-    /// the world's origin where both positions are of f32.
+    /// A shape and a body in f64: see [`placed_pair`].
     pub(crate) fn placements(&self, shape: &PlacedShape, body: u32) -> ([Placement<'_>; 2], DVec3) {
         let (hulls, stored) = (&self.scene.hulls, self.input.stored());
-        let (other, position) = (&self.input.bodies[body as usize], stored.position(body));
+        let other = &self.input.bodies[body as usize];
         let sides = [&hulls[shape.body.hull as usize], &hulls[other.hull as usize]];
-        let base = if !shape.is_f64 && !self.input.is_far() {
-            DVec3::ZERO
-        } else if sides[1].dimension() == Dimension::HalfSpace {
-            shape.position
-        } else {
-            position
-        };
-        let placed = Placement::at(sides[0], &shape.body, shape.position - base);
-        ([placed, Placement::at(sides[1], other, position - base)], base)
+        placed_pair(shape, sides, other, stored.position(body), self.input.is_far())
     }
+}
+
+/// A shape and a body at a position in f64, and the point that they are placed about: the body's position, or the shape's where the body is a
+/// half-space; the world's origin where both positions are of f32. `sides` are their hulls, `is_far` says that the body's is of f64.
+pub(crate) fn placed_pair<'a>(
+    shape: &PlacedShape,
+    sides: [&'a Hull; 2],
+    other: &Body,
+    position: DVec3,
+    is_far: bool,
+) -> ([Placement<'a>; 2], DVec3) {
+    let base = if !shape.is_f64 && !is_far {
+        DVec3::ZERO
+    } else if sides[1].dimension() == Dimension::HalfSpace {
+        shape.position
+    } else {
+        position
+    };
+    let placed = Placement::at(sides[0], &shape.body, shape.position - base);
+    ([placed, Placement::at(sides[1], other, position - base)], base)
 }
 
 /// A visitor of statics, which their tree counts from 0.

@@ -4,7 +4,7 @@
 //! the order. So the rows are a function of the bodies: neither the order of the walk nor the number of threads matters.
 
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
 use std::ops::Range;
 
 use glam::DVec3;
@@ -37,6 +37,15 @@ pub(crate) enum Near<'a> {
     Shape(&'a PlacedShape, Option<Range<u32>>),
 }
 
+impl Near<'_> {
+    fn placed<'a>(&'a self, crowd: &'a Crowd<'_>) -> &'a Placed {
+        match self {
+            &Near::Body(body, _) => &crowd.input.placed[body as usize],
+            Near::Shape(shape, _) => &shape.placed,
+        }
+    }
+}
+
 /// Twice τ against the sum of the bounding radii: τ is at most 1e-5 of it, and 5e-6 but for half-spaces.
 const OFF: f64 = 2e-5;
 /// Twice what τ grows by with the distance.
@@ -45,6 +54,8 @@ const OFF_FAR: f64 = 8e-6;
 /// A body that may be among the nearest.
 struct Candidate {
     body: u32,
+    /// Which of those asked about it is near to.
+    asker: u32,
     /// Of the separation.
     lower: f64,
     /// In f64, where it was measured.
@@ -69,14 +80,55 @@ impl Ord for Bound {
     }
 }
 
+/// The least upper bounds of separations, as many as are asked for: of bodies, or of owners of bodies.
+#[derive(Default)]
+struct Uppers {
+    count: usize,
+    of_bodies: BinaryHeap<Bound>,
+    of_owners: BTreeSet<(Bound, u32)>,
+    /// The least of each owner that was met.
+    least_of: HashMap<u32, f64>,
+}
+
+impl Uppers {
+    fn add(&mut self, upper: f64, owner: Option<u32>) {
+        let Some(owner) = owner else {
+            self.of_bodies.push(Bound(upper));
+            if self.of_bodies.len() > self.count {
+                self.of_bodies.pop();
+            }
+            return;
+        };
+        let least = self.least_of.entry(owner).or_insert(f64::INFINITY);
+        if upper < *least {
+            self.of_owners.remove(&(Bound(*least), owner));
+            *least = upper;
+            self.of_owners.insert((Bound(upper), owner));
+            if self.of_owners.len() > self.count {
+                self.of_owners.pop_last();
+            }
+        }
+    }
+
+    /// None of the nearest is farther, where there are as many as are asked for.
+    fn most(&self) -> Option<f64> {
+        let bodies = self.of_bodies.peek().filter(|_| self.of_bodies.len() == self.count);
+        let owners = self.of_owners.last().filter(|_| self.of_owners.len() == self.count);
+        bodies.or(owners.map(|(bound, _)| bound)).map(|bound| bound.0)
+    }
+}
+
 struct Search<'a> {
     crowd: &'a Crowd<'a>,
     near: &'a Near<'a>,
+    /// Number of that among those asked about.
+    asker: u32,
     placed: &'a Placed,
     goal: NearGoal,
+    /// The owner of each row, or nothing where each body counts for itself.
+    owner_of: &'a [u32],
     candidates: Vec<Candidate>,
-    /// The least upper bounds, as many as bodies are asked for.
-    uppers: BinaryHeap<Bound>,
+    uppers: Uppers,
     /// Bodies that are certainly farther are skipped.
     limit: f64,
     counts: Counts,
@@ -108,6 +160,11 @@ impl Search<'_> {
         }
     }
 
+    /// The owner of a body, where there are owners.
+    fn owner(&self, body: u32) -> Option<u32> {
+        self.owner_of.get(self.crowd.row_of(body) as usize).copied()
+    }
+
     /// The point that a pair is placed about.
     fn base(&self, body: u32) -> DVec3 {
         match self.near {
@@ -136,15 +193,16 @@ impl BodyVisit for Search<'_> {
         let radii = self.placed.radius() + other.radius();
         let beyond = at_least(self.limit);
         let supports = &self.crowd.scene.supports;
+        let asker = self.asker;
         let candidate = match measure_pair(supports, self.placed, other, beyond, true, &mut 0) {
             Outcome::Beyond => return,
             Outcome::Measured(Measured { gap, .. }) => {
                 let off = OFF * radii + OFF_FAR * gap.max(0.0);
-                (Candidate { body, lower: gap - off, measured: None }, gap + off)
+                (Candidate { body, asker, lower: gap - off, measured: None }, gap + off)
             }
             Outcome::Open => {
                 let measured = self.settle(body);
-                (Candidate { body, lower: measured.gap, measured: Some(measured) }, measured.gap)
+                (Candidate { body, asker, lower: measured.gap, measured: Some(measured) }, measured.gap)
             }
         };
         let (candidate, upper) = candidate;
@@ -153,71 +211,92 @@ impl BodyVisit for Search<'_> {
             return;
         }
         self.candidates.push(candidate);
-        self.uppers.push(Bound(upper));
-        if self.uppers.len() > self.goal.count {
-            self.uppers.pop();
-        }
-        if self.uppers.len() == self.goal.count {
-            let most = self.uppers.peek().map_or(f64::INFINITY, |bound| bound.0);
+        self.uppers.add(upper, self.owner(body));
+        if let Some(most) = self.uppers.most() {
             self.limit = most.clamp(0.0, self.goal.max_distance);
         }
     }
 }
 
-/// Adds the nearest bodies, sorted by separation and body, as those of row `query`.
+/// One of the nearest, and which of those asked about it is near to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NearPair {
+    pub(crate) asker: u32,
+    pub(crate) row: NearestBody,
+}
+
+/// Adds the bodies nearest to any of some bodies or shapes, sorted by separation, body and asker, as those of row `query`. With `owner_of`, the
+/// owner of each row, statics included, it is the nearest owners that are found: one body of each, the nearest of it.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
 pub(crate) fn nearest(
     crowd: &Crowd<'_>,
     goal: NearGoal,
-    near: &Near<'_>,
+    nears: &[Near<'_>],
+    owner_of: &[u32],
     query: u32,
-    rows: &mut Vec<NearestBody>,
+    pairs: &mut Vec<NearPair>,
 ) -> Counts {
-    let (placed, aabb, world) = match near {
-        &Near::Body(body, aabb) => (&crowd.input.placed[body as usize], aabb, crowd.world_of(body)),
-        Near::Shape(shape, world) => (&shape.placed, &shape.aabb, world.clone()),
-    };
+    let Some(first) = nears.first() else { return Counts::default() };
     let mut search = Search {
         crowd,
-        near,
-        placed,
+        near: first,
+        asker: 0,
+        placed: first.placed(crowd),
         goal,
+        owner_of,
         candidates: Vec::new(),
-        uppers: BinaryHeap::new(),
+        uppers: Uppers { count: goal.count, ..Uppers::default() },
         limit: goal.max_distance,
         counts: Counts::default(),
     };
-    if placed.is_half_space() {
-        crowd.walk(&NearPlane(*aabb), world.as_ref(), &mut search);
-    } else {
-        crowd.walk(&NearBox(*aabb), world.as_ref(), &mut search);
+    for (asker, near) in (0..).zip(nears) {
+        (search.near, search.asker, search.placed) = (near, asker, near.placed(crowd));
+        let (aabb, world) = match near {
+            &Near::Body(body, aabb) => (aabb, crowd.world_of(body)),
+            Near::Shape(shape, world) => (&shape.aabb, world.clone()),
+        };
+        if search.placed.is_half_space() {
+            crowd.walk(&NearPlane(*aabb), world.as_ref(), &mut search);
+        } else {
+            crowd.walk(&NearBox(*aabb), world.as_ref(), &mut search);
+        }
     }
-    let most = match search.uppers.peek() {
-        Some(bound) if search.uppers.len() == goal.count => bound.0,
-        _ => f64::INFINITY,
-    };
+    let most = search.uppers.most().unwrap_or(f64::INFINITY);
     let mut found = Vec::new();
     for candidate in std::mem::take(&mut search.candidates) {
-        if candidate.lower > most {
+        let Candidate { body, asker, lower, measured } = candidate;
+        let owner = search.owner(body);
+        // Another body of the owner is nearer.
+        let of_owner = owner.and_then(|owner| search.uppers.least_of.get(&owner).copied());
+        if lower > most.min(of_owner.unwrap_or(f64::INFINITY)) {
             continue;
         }
-        let measured = candidate.measured.unwrap_or_else(|| search.settle(candidate.body));
+        search.near = &nears[asker as usize];
+        let measured = measured.unwrap_or_else(|| search.settle(body));
         if measured.is_within(goal.max_distance) {
-            found.push((candidate.body, measured));
+            found.push((owner.unwrap_or(body), asker, body, measured));
         }
     }
-    found.sort_unstable_by(|(a, one), (b, other)| one.gap.total_cmp(&other.gap).then(a.cmp(b)));
+    found.sort_unstable_by(|(a, p, b, one), (c, q, d, other)| {
+        one.gap.total_cmp(&other.gap).then((a, p, b).cmp(&(c, q, d)))
+    });
+    if !owner_of.is_empty() {
+        let mut seen = HashSet::new();
+        found.retain(|&(owner, ..)| seen.insert(owner));
+    }
     found.truncate(goal.count);
-    rows.extend(found.iter().map(|&(body, measured)| {
+    pairs.extend(found.iter().map(|&(_, asker, body, measured)| {
+        search.near = &nears[asker as usize];
         let base = search.base(body);
-        NearestBody {
+        let row = NearestBody {
             query,
             body: crowd.row_of(body),
             status: measured.status,
             separation: measured.gap,
             normal: measured.normal.to_array(),
             points: [measured.on_a, measured.on_b()].map(|point| (point + base).to_array()),
-        }
+        };
+        NearPair { asker, row }
     }));
     search.counts
 }

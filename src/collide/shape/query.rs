@@ -21,7 +21,7 @@ use crate::collide::scene::world_ranges::WorldRanges;
 use crate::collide::shape::cast::{CastGoal, Counts, all_hits, any_hits, first_hits};
 use crate::collide::shape::crowd::Crowd;
 use crate::collide::shape::hits::{self, HitFlags};
-use crate::collide::shape::nearest::{self, Near, NearGoal};
+use crate::collide::shape::nearest::{self, Near, NearGoal, NearPair};
 use crate::collide::shape::rows::{NearestBody, ShapeCastAny, ShapeCastFirst, ShapeCastHit};
 use crate::error::{Error, Location, Result};
 use crate::parallel::map_chunks;
@@ -202,6 +202,15 @@ pub(crate) fn shape_casts_any(
     })
 }
 
+/// The bodies that are asked about, or count, as one: parts of compounds.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Groups<'a> {
+    /// Where the rows of each of those asked about begin, and where the last ends. Empty where each row is asked about alone.
+    pub(crate) starts: &'a [u32],
+    /// The owner of each row, statics included. Empty where each body counts for itself.
+    pub(crate) owner_of: &'a [u32],
+}
+
 /// The nearest bodies of each shape or, without shapes, of each body.
 pub(crate) fn nearest_bodies(
     scene: &Scene,
@@ -210,22 +219,43 @@ pub(crate) fn nearest_bodies(
     shapes: Option<&Asked<PlacedShape>>,
     goal: NearGoal,
 ) -> Result<Batch<NearestBody>> {
+    let Batch { rows, stats, .. } = nearest_pairs(scene, input, pool, shapes, Groups::default(), goal)?;
+    Ok(Batch::new(rows.into_iter().map(|pair| pair.row).collect(), stats))
+}
+
+/// The same for bodies that count as one.
+pub(crate) fn nearest_pairs(
+    scene: &Scene,
+    input: QueryInput,
+    pool: &SearchPool,
+    shapes: Option<&Asked<PlacedShape>>,
+    groups: Groups<'_>,
+    goal: NearGoal,
+) -> Result<Batch<NearPair>> {
+    let Groups { starts, owner_of } = groups;
     with_crowd(scene, input, pool, |crowd, boxes| {
         let settled = Settled::default();
         let (rows, visited) = match shapes {
             Some(Asked { placed, worlds }) => list_rows(crowd.input, placed, |shape, id, rows| {
-                let near = Near::Shape(shape, worlds.get(id));
-                settled.visited(nearest::nearest(crowd, goal, &near, id, rows))
+                let near = [Near::Shape(shape, worlds.get(id))];
+                settled.visited(nearest::nearest(crowd, goal, &near, owner_of, id, rows))
             })?,
             None => {
                 let places = places(&crowd.input.order, boxes.len());
-                list_rows(crowd.input, &places, |&place, id, rows| {
-                    let near = Near::Body(place, &boxes[place as usize]);
-                    settled.visited(nearest::nearest(crowd, goal, &near, id, rows))
+                let all: Vec<&[u32]> = match starts {
+                    [] => places.chunks(1).collect(),
+                    starts => {
+                        starts.windows(2).map(|ends| &places[ends[0] as usize..ends[1] as usize]).collect()
+                    }
+                };
+                list_rows(crowd.input, &all, |places, id, rows| {
+                    let near = |&place: &u32| Near::Body(place, &boxes[place as usize]);
+                    let nears: Vec<Near<'_>> = places.iter().map(near).collect();
+                    settled.visited(nearest::nearest(crowd, goal, &nears, owner_of, id, rows))
                 })?
             }
         };
-        let hit_count = rows.iter().filter(|row| row.status.is_hit()).count() as u64;
+        let hit_count = rows.iter().filter(|pair| pair.row.status.is_hit()).count() as u64;
         Ok(Found { rows, counts: settled.with(visited), hit_count })
     })
 }
