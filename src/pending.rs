@@ -151,6 +151,24 @@ impl fmt::Debug for Awaited {
     }
 }
 
+/// What a round of a job leads to.
+pub(crate) enum Round<S, T> {
+    /// The state for the next round.
+    Next(Pending<S>),
+    /// The answer.
+    Done(T),
+}
+
+/// Where the answer of a round meets the loop over rounds.
+enum Meeting<S, T, F> {
+    /// The loop has not gone to sleep yet.
+    Running,
+    /// The answer was first.
+    Answered(Result<S>),
+    /// The loop was first: whoever has the answer goes on with it.
+    Parked(Promise<T>, F),
+}
+
 /// The other end of a [`Pending`]. Dropped without an answer, it makes the pending fail with
 /// [`Error::Internal`] rather than hang.
 pub(crate) struct Promise<T> {
@@ -226,6 +244,28 @@ impl<T: 'static> Pending<T> {
         pending
     }
 
+    /// Runs rounds one after the other until one has the answer. Neither the stack nor the memory grows with their number, as it would with a
+    /// stage chained to another for each. A round should only start work.
+    ///
+    /// # Errors
+    /// Those of the first round, which this call starts.
+    pub(crate) fn rounds<S: WasmNotSend + 'static>(
+        state: S,
+        mut round: impl FnMut(S) -> Result<Round<S, T>> + WasmNotSend + 'static,
+    ) -> Result<Self>
+    where
+        T: WasmNotSend,
+    {
+        match round(state)? {
+            Round::Done(answer) => Ok(Self::ready(answer)),
+            Round::Next(next) => {
+                let (promise, pending) = Self::channel();
+                promise.go_on(next, round);
+                Ok(pending)
+            }
+        }
+    }
+
     /// Calls `then` with the answer as soon as it is there: on the thread that gives it, or on this one where it is there already.
     pub(crate) fn then(self, then: impl FnOnce(Result<T>) + WasmNotSend + 'static) {
         let slot = match self.state {
@@ -280,6 +320,51 @@ impl<T: 'static> Promise<T> {
     {
         if self.needs(&next) {
             next.then(move |answer| self.resolve(answer));
+        }
+    }
+
+    /// Goes on with the rounds of [`Pending::rounds`] once the answer of one is there.
+    #[cfg_attr(target_arch = "wasm32", expect(clippy::arc_with_non_send_sync, reason = "one thread there"))]
+    fn go_on<S: WasmNotSend + 'static>(
+        self,
+        mut next: Pending<S>,
+        mut round: impl FnMut(S) -> Result<Round<S, T>> + WasmNotSend + 'static,
+    ) where
+        T: WasmNotSend,
+    {
+        loop {
+            // Earlier rounds are over.
+            self.listener.upgrade().iter().for_each(|listener| lock(&listener.stages).clear());
+            if !self.needs(&next) {
+                return;
+            }
+            let meeting = Arc::new(Mutex::new(Meeting::Running));
+            let other = Arc::clone(&meeting);
+            next.then(move |answer| {
+                let mut held = lock(&other);
+                match std::mem::replace(&mut *held, Meeting::Running) {
+                    Meeting::Parked(promise, round) => {
+                        drop(held);
+                        promise.go_on(Pending { state: State::Ready(answer) }, round);
+                    }
+                    // On the loop's own stack, or while the loop is about to go to sleep.
+                    Meeting::Running | Meeting::Answered(_) => *held = Meeting::Answered(answer),
+                }
+            });
+            let mut held = lock(&meeting);
+            let answer = match std::mem::replace(&mut *held, Meeting::Running) {
+                Meeting::Answered(answer) => answer,
+                Meeting::Running | Meeting::Parked(..) => {
+                    *held = Meeting::Parked(self, round);
+                    return;
+                }
+            };
+            drop(held);
+            match guard(|| round(answer?)) {
+                Ok(Round::Next(after)) => next = after,
+                Ok(Round::Done(answer)) => return self.resolve(Ok(answer)),
+                Err(error) => return self.resolve(Err(error)),
+            }
         }
     }
 
@@ -466,6 +551,30 @@ mod tests {
         };
         assert_eq!(kept().chain(|five| Ok(Pending::ready(five + 1))).wait(), Ok(6));
         assert_eq!(kept().chain(move |_| Ok(kept())).wait(), Ok(5));
+    }
+
+    #[test]
+    fn a_million_rounds_take_no_more_stack_than_one() {
+        for is_ready in [true, false] {
+            let count = if is_ready { 1_000_000 } else { 100_000 };
+            let pending = Pending::rounds(0_u32, move |done| {
+                if done == count {
+                    return Ok(Round::Done(done));
+                }
+                let next =
+                    if is_ready { Pending::ready(done + 1) } else { Pending::spawn(move |_| Ok(done + 1)) };
+                Ok(Round::Next(next))
+            });
+            assert_eq!(pending.unwrap().wait(), Ok(count));
+        }
+        let failing = |done: u32| match done {
+            3 => Err(Error::Cancelled),
+            done => Ok(Round::<u32, u32>::Next(Pending::spawn(move |_| Ok(done + 1)))),
+        };
+        assert_eq!(Pending::rounds(0, failing).unwrap().wait(), Err(Error::Cancelled));
+        assert_eq!(Pending::rounds(3, failing).map(drop).unwrap_err(), Error::Cancelled);
+        let spawned = |_: u32| Ok(Round::<u32, u32>::Next(Pending::spawn(|_| Err(Error::Cancelled))));
+        assert_eq!(Pending::rounds(0, spawned).unwrap().wait(), Err(Error::Cancelled));
     }
 
     #[test]

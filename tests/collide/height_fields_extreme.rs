@@ -1,8 +1,8 @@
 //! Height fields of extreme heights, spacings and aspects: no triangle is left out in silence.
 
 use hullfield::collide::{
-    Arena, Body, BodyColumns, CompoundBody, Compounds, HeightField, Hull, Options, PointColumns,
-    PointOptions, Ray, RayColumns, RayOptions,
+    Arena, Body, BodyColumns, Compound, CompoundBody, CompoundColumns, Compounds, DistanceOptions,
+    HeightField, Hull, Options, Pairs, PointColumns, PointOptions, Ray, RayColumns, RayOptions,
 };
 use hullfield::{Engine, Error};
 use hullfield_oracle::random::Random;
@@ -121,4 +121,27 @@ fn heights_that_no_hull_could_hold_are_errors_of_the_field() {
         |scale: f32| compounds.raycasts(&[CompoundBody::new(0).scaled(scale)], &ray, &RayOptions::default());
     assert!(matches!(ask(1.0).map(drop), Err(Error::Value { field: "scale", .. })));
     assert!(ask(0.1).unwrap().wait().unwrap().rows[0].row.hit.is_some());
+}
+
+#[test]
+fn a_crowd_of_very_many_rounds_does_not_run_out_of_stack() {
+    // Over a height field 64 pairs of bodies make a round.
+    let heights: Vec<f32> = (0..33 * 33).map(|at| ((at * 31) % 17) as f32 * 0.01).collect();
+    let field = HeightField::new(33, heights, [1.0, 1.0]).unwrap();
+    let arena = Arena::new(&Engine::cpu(), &[Hull::ball(0.25).unwrap()], Options::default()).unwrap();
+    let compounds = Compounds::new(&arena, &[Compound::of_hulls([0])]).unwrap().with_height_fields(&[field]);
+    let level = compounds.with_statics(&[CompoundBody::new(1)]).unwrap();
+    let count = 40_000;
+    let at = |index: u32| [0.5 + f64::from(index % 31), 0.2, 0.5 + f64::from(index / 31 % 31)];
+    let bodies: Vec<_> = (0..count).map(|index| CompoundBody::new(0).at(at(index))).collect();
+    // Each in a world of its own, so that it meets the field alone.
+    let worlds: Vec<u32> = (0..count).collect();
+    let columns = CompoundColumns { worlds: &worlds, ..CompoundColumns::new(&bodies) };
+    let hits = level.hits(columns).unwrap().wait().unwrap().rows;
+    assert!(hits.iter().all(|&is_hit| is_hit));
+    let found = level.body_intersections(columns, Pairs::BroadPhase).unwrap().wait().unwrap();
+    assert_eq!(found.rows.len(), count as usize);
+    let options = DistanceOptions { margin: 0.5 };
+    let found = level.body_distances(columns, Pairs::BroadPhase, &options).unwrap().wait().unwrap();
+    assert_eq!(found.rows.len(), count as usize);
 }

@@ -375,7 +375,7 @@ impl Compounds {
         }
         let (sure, rows, stats) = (Vec::new(), Vec::new(), Stats::default());
         let job = Job { crowd, body_pairs, next: 0, kept, last: None, sure, rows, stats, limit_bytes };
-        job.go_on(ask)
+        job.run(ask)
     }
 
     /// The shapes of compounds and height fields.

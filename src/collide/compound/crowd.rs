@@ -46,11 +46,11 @@ pub(crate) struct Found {
 
 /// Asks the arena for rows of given pairs.
 pub(crate) trait Ask<R>:
-    Fn(&Arena, BodyColumns<'_>, Pairs<'_>) -> Result<Pending<Batch<R>>> + Send + 'static
+    Fn(&Arena, BodyColumns<'_>, Pairs<'_>) -> Result<Pending<Batch<R>>> + Send + Sync + 'static
 {
 }
 
-impl<R, F: Fn(&Arena, BodyColumns<'_>, Pairs<'_>) -> Result<Pending<Batch<R>>> + Send + 'static> Ask<R>
+impl<R, F: Fn(&Arena, BodyColumns<'_>, Pairs<'_>) -> Result<Pending<Batch<R>>> + Send + Sync + 'static> Ask<R>
     for F
 {
 }

@@ -10,7 +10,7 @@ use crate::collide::scene::columns::BodyColumns;
 use crate::collide::scene::pairs::Pairs;
 use crate::error::Result;
 use crate::observe::span;
-use crate::pending::Pending;
+use crate::pending::{Pending, Round};
 
 impl Compounds {
     /// Finds whether each body touches or overlaps any other: one row a body, in their order: [`Arena::hits`].
@@ -45,7 +45,15 @@ impl Compounds {
         let crowd = self.crowd(columns, 0.0)?;
         let body_pairs = crowd.body_pairs(Pairs::BroadPhase)?;
         let rows = vec![false; columns.bodies.len()];
-        HitJob { crowd, body_pairs, next: 0, rows, stats: Stats::default() }.go_on()
+        let job = HitJob { crowd, body_pairs, next: 0, rows, stats: Stats::default() };
+        Pending::rounds(job, |job| {
+            if job.next == job.body_pairs.len() {
+                let hit_count = job.rows.iter().filter(|&&is_hit| is_hit).count() as u64;
+                let stats = Stats { hit_count, ..job.stats };
+                return Ok(Round::Done(Batch::new(job.rows, stats)));
+            }
+            job.go_on().map(Round::Next)
+        })
     }
 
     /// Counts the other bodies that each body touches or overlaps: one row a body, in their order: [`Arena::hit_counts`].
@@ -98,8 +106,8 @@ impl HitJob {
         }
     }
 
-    /// Tests the next pairs of bodies; gives the answer after the last.
-    fn go_on(mut self) -> Result<Pending<Batch<bool>>> {
+    /// Tests the next pairs of bodies.
+    fn go_on(mut self) -> Result<Pending<Self>> {
         let mut pairs = Vec::new();
         while self.next < self.body_pairs.len() && pairs.len() < self.crowd.round() {
             let pair = self.body_pairs[self.next];
@@ -108,16 +116,11 @@ impl HitJob {
             }
             self.next += 1;
         }
-        if pairs.is_empty() {
-            let hit_count = self.rows.iter().filter(|&&is_hit| is_hit).count() as u64;
-            let stats = Stats { hit_count, ..self.stats };
-            return Ok(Pending::ready(Batch::new(self.rows, stats)));
-        }
         let near = self.crowd.near(&pairs);
         self.test(near, move |job| {
             pairs.retain(|&(_, pair)| job.is_open(pair));
             let found = job.crowd.find_all(&pairs, &[]);
-            job.test(found, Self::go_on)
+            job.test(found, |job| Ok(Pending::ready(job)))
         })
     }
 
@@ -125,8 +128,8 @@ impl HitJob {
     fn test(
         mut self,
         found: Vec<Found>,
-        then: impl FnOnce(Self) -> Result<Pending<Batch<bool>>> + Send + 'static,
-    ) -> Result<Pending<Batch<bool>>> {
+        then: impl FnOnce(Self) -> Result<Pending<Self>> + Send + 'static,
+    ) -> Result<Pending<Self>> {
         if found.is_empty() {
             return then(self);
         }

@@ -1,12 +1,14 @@
 //! A query over compounds, a window of pairs of parts at a time.
 
+use std::sync::Arc;
+
 use crate::collide::compound::crowd::{Ask, Crowd, Found};
 use crate::collide::compound::rows::{NamedRow, PartPair};
 use crate::collide::narrow_phase::rows::{Batch, Stats};
 use crate::collide::narrow_phase::status::Status;
 use crate::collide::scene::budget::RowBudget;
 use crate::error::{Error, Result};
-use crate::pending::Pending;
+use crate::pending::{Pending, Round};
 
 /// Pairs of bodies that are searched before their pairs of parts are counted.
 const ROUND: usize = 1 << 10;
@@ -38,9 +40,22 @@ pub(crate) struct Job<R> {
 }
 
 impl<R: NamedRow> Job<R> {
-    /// Searches and measures the next window; gives the answer after the last.
-    pub(crate) fn go_on(mut self, ask: impl Ask<R>) -> Result<Pending<Batch<PartPair<R>>>> {
-        if self.kept == Rows::Bodies && self.next < self.body_pairs.len() {
+    /// Searches and measures one window after another.
+    pub(crate) fn run(self, ask: impl Ask<R>) -> Result<Pending<Batch<PartPair<R>>>> {
+        let ask = Arc::new(ask);
+        Pending::rounds(self, move |job| {
+            if job.next == job.body_pairs.len() {
+                let hit_count = job.rows.iter().filter(|row| row.row.status().is_hit()).count() as u64;
+                let stats = Stats { hit_count, ..job.stats };
+                return Ok(Round::Done(Batch::new(job.rows, stats)));
+            }
+            job.go_on(&ask).map(Round::Next)
+        })
+    }
+
+    /// Searches and measures the next window.
+    fn go_on<A: Ask<R>>(mut self, ask: &Arc<A>) -> Result<Pending<Self>> {
+        if self.kept == Rows::Bodies {
             if self.crowd.margin > 0.0 {
                 return self.go_on_within(ask);
             }
@@ -66,10 +81,11 @@ impl<R: NamedRow> Job<R> {
     }
 
     /// The same for the nearest parts of a pair of bodies: first measures two parts of each, which limit the search for others.
-    fn go_on_within(mut self, ask: impl Ask<R>) -> Result<Pending<Batch<PartPair<R>>>> {
+    fn go_on_within<A: Ask<R>>(mut self, ask: &Arc<A>) -> Result<Pending<Self>> {
         let pairs = self.take(self.crowd.round());
         let near = self.crowd.near(&pairs);
-        let pending = self.crowd.place(&near)?.ask(&self.crowd.arena, &ask)?;
+        let pending = self.crowd.place(&near)?.ask(&self.crowd.arena, &**ask)?;
+        let ask = Arc::clone(ask);
         Ok(pending.chain(move |batch| {
             // A distance is within τ of the truth.
             let limit = |row: &R| {
@@ -79,15 +95,16 @@ impl<R: NamedRow> Job<R> {
             let within: Vec<f64> = batch.rows.iter().map(limit).collect();
             add(&mut self.stats, &batch.stats);
             let found = self.crowd.find_all(&pairs, &within);
-            self.measure(found, ask)
+            self.measure(found, &ask)
         }))
     }
 
     /// The same where bodies only meet or do not: first tests two parts of each, and searches where these do not overlap.
-    fn go_on_guessing(mut self, ask: impl Ask<R>) -> Result<Pending<Batch<PartPair<R>>>> {
+    fn go_on_guessing<A: Ask<R>>(mut self, ask: &Arc<A>) -> Result<Pending<Self>> {
         let pairs = self.take(self.crowd.round());
         let near = self.crowd.near(&pairs);
-        let pending = self.crowd.place(&near)?.ask(&self.crowd.arena, &ask)?;
+        let pending = self.crowd.place(&near)?.ask(&self.crowd.arena, &**ask)?;
+        let ask = Arc::clone(ask);
         Ok(pending.chain(move |batch| {
             add(&mut self.stats, &batch.stats);
             let mut open = Vec::new();
@@ -100,23 +117,18 @@ impl<R: NamedRow> Job<R> {
                 }
             }
             let found = self.crowd.find_all(&open, &[]);
-            self.measure(found, ask)
+            self.measure(found, &ask)
         }))
     }
 
-    /// Measures pairs of parts, then goes on.
-    fn measure(mut self, found: Vec<Found>, ask: impl Ask<R>) -> Result<Pending<Batch<PartPair<R>>>> {
+    /// Measures pairs of parts.
+    fn measure<A: Ask<R>>(mut self, found: Vec<Found>, ask: &Arc<A>) -> Result<Pending<Self>> {
         if found.is_empty() {
             self.keep_all(Vec::new());
-            if self.next < self.body_pairs.len() {
-                return self.go_on(ask);
-            }
-            let hit_count = self.rows.iter().filter(|row| row.row.status().is_hit()).count() as u64;
-            let stats = Stats { hit_count, ..self.stats };
-            return Ok(Pending::ready(Batch::new(self.rows, stats)));
+            return Ok(Pending::ready(self));
         }
         let mut instances = self.crowd.place(&found)?;
-        let pending = instances.ask(&self.crowd.listing, &ask)?;
+        let pending = instances.ask(&self.crowd.listing, &**ask)?;
         let pairs = instances.pairs;
         Ok(pending.chain(move |batch| {
             add(&mut self.stats, &batch.stats);
@@ -138,7 +150,7 @@ impl<R: NamedRow> Job<R> {
             self.keep_all(rows);
             budget.add(self.rows.len());
             budget.check()?;
-            self.go_on(ask)
+            Ok(Pending::ready(self))
         }))
     }
 
