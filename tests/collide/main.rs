@@ -13,6 +13,7 @@ mod compound_columns;
 mod compound_rays;
 mod compound_shapes;
 mod compound_statics;
+mod compound_sweeps;
 mod compounds;
 mod determinism;
 mod determinism_extreme;

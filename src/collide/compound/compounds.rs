@@ -95,8 +95,9 @@ impl Compounds {
 
     /// The same with height fields, numbered on after the compounds: [`CompoundBody::compound`] may name them too.
     ///
-    /// All queries meet them. Their parts are triangles, as [`HeightField`] says; nothing is kept of them but the heights,
-    /// and the spans of heights of blocks of cells, half a byte a cell.
+    /// All queries but [`sweeps`](Self::sweeps) meet them, [`nearest_bodies`](Self::nearest_bodies) as statics alone. Their parts are
+    /// triangles, as [`HeightField`] says; nothing is kept of them but the heights, and the spans of heights of blocks of cells, half a byte
+    /// a cell.
     ///
     /// # Method
     /// For each part of another body the cells under its box are looked at, from large blocks to small ones. Those triangles become hulls

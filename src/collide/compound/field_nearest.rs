@@ -71,9 +71,13 @@ impl NearRules {
         Self { rules, place_of }
     }
 
+    /// The place of a body or a static.
+    pub(crate) fn place(&self, id: u32) -> u32 {
+        self.place_of.get(id as usize).copied().unwrap_or(id)
+    }
+
     fn allow(&self, body: u32, other: u32) -> bool {
-        let place = |id: u32| self.place_of.get(id as usize).copied().unwrap_or(id);
-        !self.rules.rules.has_filter() || self.rules.rules.allows(place(body), place(other))
+        !self.rules.rules.has_filter() || self.rules.rules.allows(self.place(body), self.place(other))
     }
 }
 

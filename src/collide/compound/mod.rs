@@ -24,4 +24,5 @@ pub(crate) mod search;
 pub(crate) mod shape;
 pub(crate) mod shapes;
 pub(crate) mod statics;
+pub(crate) mod sweeps;
 pub(crate) mod whole;

@@ -1,4 +1,6 @@
-//! All parts of all bodies of a query as bodies of their own: for queries that no pair of bodies is asked of.
+//! All parts of all bodies of a query as bodies of their own: for queries that are not asked of pairs of bodies one by one.
+
+use std::ops::Range;
 
 use crate::collide::compound::columns::CompoundColumns;
 use crate::collide::compound::compounds::Compounds;
@@ -68,7 +70,7 @@ impl Whole {
     }
 
     /// The names of the rows of a query.
-    fn names(&self, compounds: &Compounds) -> Names {
+    pub(crate) fn names(&self, compounds: &Compounds) -> Names {
         let &Self { ref names, body_count, single_count, .. } = self;
         Names { parts: names.clone(), fixed: compounds.spread().1.to_vec(), body_count, single_count }
     }
@@ -115,19 +117,16 @@ impl Whole {
         goal: NearGoal,
     ) -> Result<Pending<Batch<PartPair<NearestBody>>>> {
         let starts = self.starts();
-        let owners: Vec<u32> = self.names.iter().map(|name| name[0]).collect();
-        let exclusions = exclusions.map(|exclusions| self.of_parts(compounds, exclusions)).transpose()?;
-        let of_bodies = shapes.is_none();
         let all = self.names.len() as u32 + compounds.spread().0.statics().len() as u32;
         let names = self.names(compounds);
         let owner_of: Vec<u32> = (0..all).map(|row| names.of(row)[0]).collect();
-        let found = self.ask_as_is(compounds, |arena, columns| {
-            let columns = match of_bodies {
-                true => BodyColumns { owners: &owners, exclusions: exclusions.as_ref(), ..columns },
-                false => columns,
-            };
+        let ask = |arena: &Arena, columns: BodyColumns<'_>| {
             arena.nearest_pairs(columns, shapes, [starts, owner_of], goal)
-        })?;
+        };
+        let found = match shapes {
+            Some(_) => self.ask_as_is(compounds, ask)?,
+            None => self.ask_with_owners(compounds, exclusions, ask)?,
+        };
         Ok(found.chain(move |found| {
             let Batch { rows, stats, .. } = found;
             let named = |NearPair { asker, row }: NearPair| {
@@ -138,9 +137,49 @@ impl Whole {
         }))
     }
 
+    /// Asks an arena for rows of pairs of bodies, whose parts don't meet one another. The exclusions must have been checked.
+    pub(crate) fn ask_with_owners<R>(
+        &self,
+        compounds: &Compounds,
+        exclusions: Option<&Exclusions>,
+        ask: impl FnOnce(&Arena, BodyColumns<'_>) -> Result<Pending<Batch<R>>>,
+    ) -> Result<Pending<Batch<R>>> {
+        let owners: Vec<u32> = self.bodies_of_parts().collect();
+        let exclusions = exclusions.map(|exclusions| self.of_parts(compounds, exclusions)).transpose()?;
+        self.ask_as_is(compounds, |arena, columns| {
+            ask(arena, BodyColumns { owners: &owners, exclusions: exclusions.as_ref(), ..columns })
+        })
+    }
+
+    /// The body of each part.
+    pub(crate) fn bodies_of_parts(&self) -> impl Iterator<Item = u32> {
+        self.names.iter().map(|name| name[0])
+    }
+
+    /// The rows of the parts of a body or a static; `starts` are those of [`starts`](Self::starts).
+    pub(crate) fn rows_of(&self, compounds: &Compounds, starts: &[u32], id: u32) -> Range<u32> {
+        let count = self.names.len() as u32;
+        let Some(index) = id.checked_sub(self.body_count) else {
+            return starts[id as usize]..starts[id as usize + 1];
+        };
+        let fixed = match index.checked_sub(self.single_count) {
+            None => index..index + 1,
+            Some(compound) => self.rows_of_static(compounds, compound),
+        };
+        count + fixed.start..count + fixed.end
+    }
+
+    /// The rows of the parts of a static compound among the statics of the arena that is asked.
+    fn rows_of_static(&self, compounds: &Compounds, compound: u32) -> Range<u32> {
+        let fixed = compounds.spread().1;
+        let first = fixed.partition_point(|name| name[0] < compound);
+        let len = fixed[first..].partition_point(|name| name[0] == compound);
+        self.single_count + first as u32..self.single_count + (first + len) as u32
+    }
+
     /// Checked exclusions of bodies as those of owners of parts, which are the bodies that have parts. Others are left out.
     fn of_parts(&self, compounds: &Compounds, exclusions: &Exclusions) -> Result<Exclusions> {
-        let (count, fixed) = (self.body_count, compounds.spread().1);
+        let count = self.body_count;
         let has_parts = |body: u32| self.names.binary_search_by_key(&body, |name| name[0]).is_ok();
         let (mut pairs, mut statics) = (Vec::new(), Vec::new());
         let mut exclude = |body: u32, index: u32| {
@@ -150,10 +189,7 @@ impl Whole {
             let Some(compound) = index.checked_sub(self.single_count) else {
                 return statics.push([body, index]);
             };
-            let first = fixed.partition_point(|name| name[0] < compound);
-            let len = fixed[first..].partition_point(|name| name[0] == compound);
-            let rows = (first..first + len).map(|row| [body, self.single_count + row as u32]);
-            statics.extend(rows);
+            statics.extend(self.rows_of_static(compounds, compound).map(|row| [body, row]));
         };
         for &[a, b] in exclusions.pairs() {
             // The lower id comes first.
@@ -188,7 +224,7 @@ impl Whole {
 
 /// The body and the part of each row of a query over parts.
 #[derive(Debug)]
-struct Names {
+pub(crate) struct Names {
     parts: Vec<[u32; 2]>,
     /// The static and the part of each static that is a part of one.
     fixed: Vec<[u32; 2]>,
@@ -197,7 +233,7 @@ struct Names {
 }
 
 impl Names {
-    fn of(&self, row: u32) -> [u32; 2] {
+    pub(crate) fn of(&self, row: u32) -> [u32; 2] {
         // Statics follow the parts: single hulls, then parts of compounds.
         let after = row - (self.parts.len() as u32).min(row);
         match self.parts.get(row as usize) {

@@ -1,0 +1,227 @@
+//! Sweeps of compounds: all parts as bodies of their own that move as their bodies do.
+
+use crate::collide::compound::columns::CompoundColumns;
+use crate::collide::compound::compounds::Compounds;
+use crate::collide::compound::field_nearest::NearRules;
+use crate::collide::compound::job::Rows;
+use crate::collide::compound::rows::PartPair;
+use crate::collide::compound::whole::Whole;
+use crate::collide::hull::Dimension;
+use crate::collide::narrow_phase::rows::{Batch, Stats};
+use crate::collide::query::options::SweepOptions;
+use crate::collide::scene::budget::RowBudget;
+use crate::collide::scene::motion::Motion;
+use crate::collide::scene::pairs::{Pairs, check as check_pairs};
+use crate::collide::sweep::query::check;
+use crate::collide::sweep::rows::{Sweep, SweepOutcome};
+use crate::error::{Error, Location, Result};
+use crate::observe::span;
+use crate::pending::Pending;
+
+impl Compounds {
+    /// Finds the first time of impact of pairs of parts of bodies that move for `duration` seconds, sorted by bodies and parts:
+    /// [`Arena::sweeps`](crate::collide::Arena::sweeps).
+    ///
+    /// Bodies move with the velocities of `motions`, and don't turn. There is a row for each pair of parts of two bodies that meets. [`Pairs::Given`]
+    /// gives pairs of bodies, and has rows for their parts that meet, in the order of the pairs. Rows are those of
+    /// the parts as bodies of one query, where [`parts`](Self::parts) places them.
+    ///
+    /// # What runs where
+    /// As [`Arena::sweeps`](crate::collide::Arena::sweeps).
+    ///
+    /// # Cost
+    /// That of a query over all parts as bodies. Of a given pair each part of one body is swept against each part of the other.
+    ///
+    /// # Errors
+    /// The call itself fails for bad input: for the motions and the duration as [`Arena::sweeps`](crate::collide::Arena::sweeps); [`Error::Value`] at its
+    /// [`Location::Motion`] where a body turns; for bodies and pairs as [`intersections`](Self::intersections);
+    /// [`Error::Invalid`] at its [`Location::Body`] where a body is a height field, and where one of the [statics](Self::with_statics) is:
+    /// [`shape_casts`](Self::shape_casts) meet these. [`Error::TooMany`] and [`Error::MemoryLimit`] for the parts and for given pairs of them.
+    ///
+    /// ```
+    /// use hullfield::Engine;
+    /// use hullfield::collide::{
+    ///     Arena, Compound, CompoundBody, Compounds, Hull, Motion, Options, Pairs, Part, SweepOptions,
+    /// };
+    ///
+    /// let arena = Arena::new(&Engine::cpu(), &[Hull::ball(0.5)?], Options::default())?;
+    /// let dumbbell = Compound::new([Part::new(0).at([-1.0, 0.0, 0.0]), Part::new(0).at([1.0, 0.0, 0.0])]);
+    /// let compounds = Compounds::new(&arena, &[dumbbell])?;
+    /// let bodies = [CompoundBody::new(0), CompoundBody::new(0).at([5.0, 0.0, 0.0])];
+    /// let motions = [Motion::default(), Motion { velocity: [-4.0, 0.0, 0.0], ..Motion::default() }];
+    /// let found = compounds.sweeps(&bodies, &motions, Pairs::BroadPhase, &SweepOptions::default())?.wait()?;
+    /// let row = &found.rows[0];
+    /// assert_eq!((found.rows.len(), row.row.a, row.row.b, row.part_a, row.part_b), (1, 0, 1, 1, 0));
+    /// assert!((row.row.time - 0.5).abs() < 1e-5);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    pub fn sweeps<'a>(
+        &self,
+        bodies: impl Into<CompoundColumns<'a>>,
+        motions: &[Motion],
+        pairs: Pairs<'_>,
+        options: &SweepOptions,
+    ) -> Result<Pending<Batch<PartPair<Sweep>>>> {
+        let columns = bodies.into();
+        span!("hullfield.collide.compounds.sweeps", bodies = columns.bodies.len());
+        self.swept(columns, motions, pairs, options, Rows::Parts)
+    }
+
+    /// Finds the first time of impact of pairs of bodies: one row a pair of bodies that meets, of the parts that meet first, of several the
+    /// least.
+    ///
+    /// # Cost
+    /// That of [`sweeps`](Self::sweeps), whose rows are held until the first of each pair is found.
+    ///
+    /// # Errors
+    /// As [`sweeps`](Self::sweeps).
+    ///
+    /// ```
+    /// use hullfield::Engine;
+    /// use hullfield::collide::{
+    ///     Arena, Compound, CompoundBody, Compounds, Hull, Motion, Options, Pairs, Part, SweepOptions,
+    /// };
+    ///
+    /// let arena = Arena::new(&Engine::cpu(), &[Hull::ball(0.5)?], Options::default())?;
+    /// let dumbbell = Compound::new([Part::new(0).at([-1.0, 0.0, 0.0]), Part::new(0).at([1.0, 0.0, 0.0])]);
+    /// let compounds = Compounds::new(&arena, &[dumbbell])?;
+    /// let bodies = [CompoundBody::new(0), CompoundBody::new(0).at([5.0, 0.0, 0.0])];
+    /// let motions = [Motion::default(), Motion { velocity: [-8.0, 0.0, 0.0], ..Motion::default() }];
+    /// let options = SweepOptions::default();
+    /// let all = compounds.sweeps(&bodies, &motions, Pairs::BroadPhase, &options)?.wait()?;
+    /// let first = compounds.body_sweeps(&bodies, &motions, Pairs::BroadPhase, &options)?.wait()?;
+    /// assert_eq!((all.rows.len(), first.rows.len(), first.rows[0].part_a, first.rows[0].part_b), (4, 1, 1, 0));
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    pub fn body_sweeps<'a>(
+        &self,
+        bodies: impl Into<CompoundColumns<'a>>,
+        motions: &[Motion],
+        pairs: Pairs<'_>,
+        options: &SweepOptions,
+    ) -> Result<Pending<Batch<PartPair<Sweep>>>> {
+        let columns = bodies.into();
+        span!("hullfield.collide.compounds.body_sweeps", bodies = columns.bodies.len());
+        self.swept(columns, motions, pairs, options, Rows::Bodies)
+    }
+
+    fn swept(
+        &self,
+        columns: CompoundColumns<'_>,
+        motions: &[Motion],
+        pairs: Pairs<'_>,
+        options: &SweepOptions,
+        kept: Rows,
+    ) -> Result<Pending<Batch<PartPair<Sweep>>>> {
+        check(columns.bodies.len(), motions, options.duration)?;
+        if let Some(row) = motions.iter().position(|motion| motion.angular_velocity != [0.0; 3]) {
+            let (given, allowed) =
+                (motions[row].angular_velocity, "it must be 0: compounds don't turn in a sweep");
+            return Err(Error::value(
+                Location::Motion(row),
+                "angular_velocity",
+                format!("{given:?}"),
+                allowed,
+            ));
+        }
+        let whole = Whole::new(self, columns)?;
+        self.check_no_fields(columns)?;
+        let rules = NearRules::new(self.rules(columns)?);
+        let given = match pairs {
+            Pairs::Given(pairs) => Some(self.pairs_of_parts(columns, &whole, pairs)?),
+            _ => None,
+        };
+        let of_parts: Vec<Motion> = whole.bodies_of_parts().map(|body| motions[body as usize]).collect();
+        let names = whole.names(self);
+        let found = whole.ask_with_owners(self, columns.exclusions, |arena, parts| {
+            let pairs = given.as_ref().map_or(pairs, |given| Pairs::Given(&given.pairs));
+            arena.sweeps(parts, &of_parts, pairs, options)
+        })?;
+        Ok(found.chain(move |found| {
+            let Batch { rows, stats, .. } = found;
+            let named = |(at, row): (usize, Sweep)| {
+                let [[a, part_a], [b, part_b]] = [row.a, row.b].map(|id| names.of(id));
+                let number = given.as_ref().map_or(0, |given| given.numbers[at]);
+                (number, PartPair { part_a, part_b, row: Sweep { a, b, ..row } })
+            };
+            let mut rows: Vec<(usize, PartPair<Sweep>)> = rows
+                .into_iter()
+                .enumerate()
+                .filter(|(_, row)| row.outcome != SweepOutcome::Miss)
+                .map(named)
+                .collect();
+            let key = |(number, row): &(usize, PartPair<Sweep>)| {
+                (*number, [row.row.a, row.row.b].map(|id| rules.place(id)))
+            };
+            if kept == Rows::Bodies {
+                rows.sort_by(|a, b| {
+                    let parts = |row: &PartPair<Sweep>| (row.part_a, row.part_b);
+                    let by_time = a.1.row.time.total_cmp(&b.1.row.time);
+                    key(a).cmp(&key(b)).then(by_time).then(parts(&a.1).cmp(&parts(&b.1)))
+                });
+                rows.dedup_by_key(|row| key(row));
+            } else {
+                rows.sort_by_key(|row| (key(row), row.1.part_a, row.1.part_b));
+            }
+            let rows: Vec<PartPair<Sweep>> = rows.into_iter().map(|(_, row)| row).collect();
+            let stats = Stats { hit_count: rows.len() as u64, ..stats };
+            Ok(Pending::ready(Batch::new(rows, stats)))
+        }))
+    }
+
+    /// Checks that neither a body nor a static is a height field.
+    fn check_no_fields(&self, columns: CompoundColumns<'_>) -> Result<()> {
+        let is_field = |body: &_| self.shape(body).field().is_some();
+        if let Some(row) = columns.bodies.iter().position(is_field) {
+            let message = "it is a height field, which sweeps don't meet: cast shapes against it";
+            return Err(Error::invalid(Location::Body(row), message));
+        }
+        if let Some(row) = self.statics().iter().position(is_field) {
+            let message = format!(
+                "static {row} of the compounds is a height field, which sweeps don't meet: cast shapes against it"
+            );
+            return Err(Error::invalid(Location::Argument, message));
+        }
+        Ok(())
+    }
+
+    /// The pairs of parts of given pairs of bodies.
+    fn pairs_of_parts(
+        &self,
+        columns: CompoundColumns<'_>,
+        whole: &Whole,
+        pairs: &[[u32; 2]],
+    ) -> Result<GivenParts> {
+        let (count, statics, hulls) =
+            (columns.bodies.len() as u32, self.arena().statics(), self.arena().hulls());
+        let all = columns.bodies.len() + statics.len() + self.statics().len();
+        let is_plane = |id: u32| {
+            let fixed = id.checked_sub(count).and_then(|at| statics.get(at as usize));
+            fixed.is_some_and(|body| hulls[body.hull as usize].dimension() == Dimension::HalfSpace)
+        };
+        check_pairs(pairs, all, self.arena().scene.has_half_space, is_plane)?;
+        let starts = whole.starts();
+        let parts_of = |id: u32| whole.rows_of(self, &starts, id);
+        let budget =
+            RowBudget::new::<(PartPair<Sweep>, [u32; 2], usize)>(self.arena().engine().answer_limit());
+        for &[a, b] in pairs {
+            budget.add(parts_of(a).len().saturating_mul(parts_of(b).len()));
+            budget.check()?;
+        }
+        let mut given = GivenParts::default();
+        for (number, &[a, b]) in pairs.iter().enumerate() {
+            let of_b = parts_of(b);
+            let each = parts_of(a).flat_map(|p| of_b.clone().map(move |q| [p, q]));
+            given.pairs.extend(each);
+            given.numbers.resize(given.pairs.len(), number);
+        }
+        Ok(given)
+    }
+}
+
+/// Pairs of parts, and the numbers of the pairs of bodies that they are of.
+#[derive(Debug, Default)]
+struct GivenParts {
+    pairs: Vec<[u32; 2]>,
+    numbers: Vec<usize>,
+}
