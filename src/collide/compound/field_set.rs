@@ -36,7 +36,7 @@ struct Group {
 }
 
 impl Group {
-    /// `starts` as for [`Tree::rebuild`].
+    /// `starts` as for [`Tree::rebuild_groups`].
     fn new(shapes: &[Arc<Shape>], bodies: Vec<FieldBody>, starts: &[u32], origin: DVec3) -> Self {
         let around = |body: &FieldBody| -> Aabb {
             let FieldBody { body, placement, .. } = body;
@@ -46,7 +46,7 @@ impl Group {
         };
         let boxes: Vec<Aabb> = bodies.iter().map(around).collect();
         let mut tree = Tree::default();
-        tree.rebuild(&boxes, starts);
+        tree.rebuild_groups(&boxes, starts, 0);
         Self { bodies, tree }
     }
 }
