@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use hullfield::flow::{Connectivity, Corners};
 
 use crate::engine::{EngineArguments, whole_u32};
+use crate::failure::{Failure, Result};
 
 /// The arguments of `flow`.
 #[derive(Debug, clap::Args)]
@@ -104,6 +106,35 @@ pub(crate) struct Arguments {
     /// Print one JSON object
     #[arg(long)]
     pub(super) json: bool,
+}
+
+impl Arguments {
+    /// The neighbours of a cell: by the flag, or by the map's dimension.
+    pub(super) fn connectivity(&self, layer_count: u32) -> Result<Connectivity> {
+        let corners = match self.corners {
+            None | Some(CornersChoice::BothFree) => Corners::BothFree,
+            Some(CornersChoice::OneFree) => Corners::OneFree,
+            Some(CornersChoice::Any) => Corners::Any,
+        };
+        let is_deep = layer_count > 1;
+        let name = self.connectivity.as_deref().unwrap_or(if is_deep { "26" } else { "8" });
+        let connectivity = match name {
+            "4" => Connectivity::Four,
+            "8" => Connectivity::Eight(corners),
+            "6" => Connectivity::Six,
+            "26" => Connectivity::TwentySix(corners),
+            _ => return Err(Failure::input(format!("--connectivity: \"{name}\" is none of 4, 8, 6 and 26"))),
+        };
+        if is_deep && connectivity.dimension() == 2 {
+            let message = format!("--connectivity {name} is flat, the map has {layer_count} layers");
+            return Err(Failure::input(message));
+        }
+        if let (Connectivity::Four | Connectivity::Six, Some(corners)) = (connectivity, self.corners) {
+            let message = format!("--corners {} means nothing to --connectivity {name}", corners.name());
+            return Err(Failure::input(message));
+        }
+        Ok(connectivity)
+    }
 }
 
 /// The unit of distances.

@@ -8,11 +8,10 @@ mod tiled;
 
 use std::time::Instant;
 
-use hullfield::flow::{Border, Cell, Connectivity, Corners, Edit, FieldOptions, Flow, Grid, GridOptions};
+use hullfield::flow::{Border, Cell, Connectivity, Edit, FieldOptions, Flow, Grid, GridOptions};
 use hullfield::{Engine, Error, Location};
 
 pub(crate) use self::arguments::Arguments;
-use self::arguments::CornersChoice;
 use self::report::Report;
 use self::solved::Solved;
 use super::milliseconds;
@@ -39,7 +38,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         return tiled::run(arguments, &folder, &goals, started, report_stream);
     }
     let map = map(&arguments.map)?;
-    let connectivity = connectivity(arguments, map.size[2])?;
+    let connectivity = arguments.connectivity(map.size[2])?;
     let map_grid = grid(arguments, &map, connectivity)?;
     let grid = with_clearance(arguments, &map_grid)?;
     if let Some(start) = starts.iter().find(|&&start| !grid.contains(start)) {
@@ -88,33 +87,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         report_stream,
     }
     .print()
-}
-
-/// The neighbours of a cell: by the flag, or by the map's dimension.
-fn connectivity(arguments: &Arguments, layer_count: u32) -> Result<Connectivity> {
-    let corners = match arguments.corners {
-        None | Some(CornersChoice::BothFree) => Corners::BothFree,
-        Some(CornersChoice::OneFree) => Corners::OneFree,
-        Some(CornersChoice::Any) => Corners::Any,
-    };
-    let is_deep = layer_count > 1;
-    let name = arguments.connectivity.as_deref().unwrap_or(if is_deep { "26" } else { "8" });
-    let connectivity = match name {
-        "4" => Connectivity::Four,
-        "8" => Connectivity::Eight(corners),
-        "6" => Connectivity::Six,
-        "26" => Connectivity::TwentySix(corners),
-        _ => return Err(Failure::input(format!("--connectivity: \"{name}\" is none of 4, 8, 6 and 26"))),
-    };
-    if is_deep && connectivity.dimension() == 2 {
-        let message = format!("--connectivity {name} is flat, the map has {layer_count} layers");
-        return Err(Failure::input(message));
-    }
-    if let (Connectivity::Four | Connectivity::Six, Some(corners)) = (connectivity, arguments.corners) {
-        let message = format!("--corners {} means nothing to --connectivity {name}", corners.name());
-        return Err(Failure::input(message));
-    }
-    Ok(connectivity)
 }
 
 /// The grid of a map, with its costs.

@@ -13,7 +13,6 @@ use hullfield::{Backend, Engine};
 use serde_json::json;
 
 use super::arguments::{Arguments, Units};
-use super::connectivity;
 use super::solved::warn_of_goals;
 use crate::command::{common_json, extend, milliseconds, print_json};
 use crate::failure::{Failure, Result};
@@ -78,7 +77,7 @@ pub(super) fn run(
     }
     let raster = MapRaster::open(&arguments.map, arguments.cost.as_deref())?;
     let options = RasterOptions {
-        connectivity: connectivity(arguments, 1)?,
+        connectivity: arguments.connectivity(1)?,
         memory_limit: arguments.engine.memory_limit(),
         max_distance: arguments.max_distance.map(u64::from),
         ..RasterOptions::default()
