@@ -12,6 +12,7 @@ use hullfield_oracle::random::Random;
 use crate::error::message;
 use crate::flow_agents;
 use crate::flow_device;
+use crate::flow_rasters;
 use crate::flow_scenes::{Scene, flat_scenes, noise, stepped_scenes};
 use crate::machine;
 use crate::options::Options;
@@ -44,6 +45,9 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
     }
     if options.selects("agents") {
         flow_agents::run(options, report)?;
+    }
+    if options.selects("rasters") {
+        flow_rasters::run(options, report)?;
     }
     if options.selects("device") {
         flow_device::run(options, report)?;

@@ -11,6 +11,7 @@ mod error;
 mod flow;
 mod flow_agents;
 mod flow_device;
+mod flow_rasters;
 mod flow_scenes;
 mod gpu;
 mod heights;

@@ -338,6 +338,12 @@ fn tiles_of_another_job_are_refused() {
     assert!(error.to_string().contains("is not empty"), "{error}");
     let error = TileFiles::open(strange.0.join("holiday.jpg")).unwrap_err();
     assert!(matches!(error, Error::Io { .. }), "{error}");
+    // A folder in use.
+    let first = TileFiles::open(&folder.0).unwrap();
+    let error = TileFiles::open(&folder.0).unwrap_err();
+    assert!(error.to_string().contains("is in use"), "{error}");
+    drop(first);
+    TileFiles::open(&folder.0).unwrap();
 }
 
 #[test]
@@ -414,6 +420,26 @@ fn errors_of_rasters_and_stores_come_back() {
         let error = solve_raster(&failing, &scene.goals, &store, &options, go_on).unwrap_err();
         assert_eq!(error.to_string(), "terrain.npy: it was cut short");
     }
+    // A disk that is full after some tiles.
+    struct Full(TileFiles, AtomicUsize);
+    impl TileStore for Full {
+        fn begin(&self, job: &str) -> Result<()> {
+            self.0.begin(job)
+        }
+        fn read(&self, tile: [u32; 2], window: RasterWindow, distances: &mut [u64]) -> Result<bool> {
+            self.0.read(tile, window, distances)
+        }
+        fn write(&self, tile: [u32; 2], window: RasterWindow, distances: &[u64]) -> Result<()> {
+            if self.1.fetch_sub(1, Ordering::Relaxed) == 0 {
+                return Err(Error::Io { what: "tile".to_owned(), message: "no space left".to_owned() });
+            }
+            self.0.write(tile, window, distances)
+        }
+    }
+    let full = Full(TileFiles::open(&folder.0).unwrap(), AtomicUsize::new(1));
+    let error = solve_raster(&raster, &scene.goals, &full, &options, go_on).unwrap_err();
+    assert_eq!(error.to_string(), "tile: no space left");
+    drop(full);
     let store = TileFiles::open(&folder.0).unwrap();
     let field = solve_raster(&raster, &scene.goals, &store, &options, go_on).unwrap();
     assert!(field.report().resumed_count > 0);

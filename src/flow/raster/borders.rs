@@ -58,9 +58,10 @@ fn place(window: RasterWindow, [x, y]: [u32; 2]) -> usize {
     }
 }
 
-/// The bytes of the distances along the edges of all tiles.
+/// The bytes of the distances along the edges of all tiles, and of what is kept of a tile beside them.
 pub(crate) fn border_bytes(tiling: Tiling) -> u64 {
-    4 * u64::from(tiling.edge) * 8 * tiling.tile_count() as u64
+    let tile_count = tiling.counts().into_iter().map(u64::from).fold(1, u64::saturating_mul);
+    tile_count.saturating_mul(4 * u64::from(tiling.edge) * 8 + 128)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Tiles as files in a folder: a field that outlives its process.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +12,8 @@ const MAGIC: [u8; 8] = *b"hulltile";
 const VERSION: u32 = 1;
 /// The file that names the job.
 const JOB_FILE: &str = "hullfield-job.txt";
+/// A file that is locked while the folder is in use. The system unlocks it when the process ends, however it ends.
+const LOCK_FILE: &str = "hullfield-lock";
 /// Magic, version, tile, window, bytes of a distance, and the distance that is taken off all of them.
 const HEADER_BYTES: usize = 8 + 4 + 2 * 4 + 4 * 4 + 4 + 8;
 const CHECKSUM_BYTES: usize = 4;
@@ -20,28 +22,39 @@ const CHECKSUM_BYTES: usize = 4;
 ///
 /// A file is written under another name and then renamed, and ends with a checksum (CRC-32). So a process that ends in the middle of its
 /// work, or a full disk, leaves whole tiles behind. Opened again for the same job, the folder gives them back, and the work goes on
-/// from there. A file that was cut short or damaged counts as a tile that was never written.
+/// from there. A file that was cut short or damaged counts as a tile that was never written. One process at a time uses a folder.
 #[derive(Debug)]
 pub struct TileFiles {
     folder: PathBuf,
+    /// Locked where the system has locks.
+    lock: File,
 }
 
 impl TileFiles {
     /// Keeps tiles in a folder, which is made if there is none. It may hold the tiles of an earlier call for the same job.
     ///
     /// # Errors
-    /// [`Error::Io`] where the folder can't be made or read; [`Error::Invalid`] where it holds files but no tiles of a job. A folder that
+    /// [`Error::Io`] where the folder can't be made or read; [`Error::Invalid`] where it holds files but no tiles of a job, and where it is in use. A folder that
     /// holds the tiles of another job is refused by the call that solves.
     pub fn open(folder: impl Into<PathBuf>) -> Result<Self> {
         let folder = folder.into();
         fs::create_dir_all(&folder).map_err(|error| io_error(&folder, &error))?;
-        let mut entries = fs::read_dir(&folder).map_err(|error| io_error(&folder, &error))?;
-        if entries.next().is_some() && !folder.join(JOB_FILE).exists() {
-            let message =
-                format!("{}: the folder is not empty, and holds no tiles of hullfield", folder.display());
+        let is_job = folder.join(JOB_FILE).exists();
+        for entry in fs::read_dir(&folder).map_err(|error| io_error(&folder, &error))? {
+            let name = entry.map_err(|error| io_error(&folder, &error))?.file_name();
+            if !is_job && name != LOCK_FILE {
+                let message =
+                    format!("{}: the folder is not empty, and holds no tiles of hullfield", folder.display());
+                return Err(Error::invalid(Location::Argument, message));
+            }
+        }
+        let path = folder.join(LOCK_FILE);
+        let lock = File::create(&path).map_err(|error| io_error(&path, &error))?;
+        if let Err(TryLockError::WouldBlock) = lock.try_lock() {
+            let message = format!("{}: the folder is in use: take another, or wait", folder.display());
             return Err(Error::invalid(Location::Argument, message));
         }
-        Ok(Self { folder })
+        Ok(Self { folder, lock })
     }
 
     /// The folder.
@@ -54,16 +67,19 @@ impl TileFiles {
     /// # Errors
     /// [`Error::Io`] where a file can't be removed.
     pub fn remove(self) -> Result<()> {
-        let entries = fs::read_dir(&self.folder).map_err(|error| io_error(&self.folder, &error))?;
+        let Self { folder, lock } = self;
+        // Some systems remove no open file.
+        drop(lock);
+        let entries = fs::read_dir(&folder).map_err(|error| io_error(&folder, &error))?;
         for entry in entries {
-            let path = entry.map_err(|error| io_error(&self.folder, &error))?.path();
+            let path = entry.map_err(|error| io_error(&folder, &error))?.path();
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            if name == JOB_FILE || name.starts_with("tile-") {
+            if name == JOB_FILE || name == LOCK_FILE || name.starts_with("tile-") {
                 fs::remove_file(&path).map_err(|error| io_error(&path, &error))?;
             }
         }
-        match fs::remove_dir(&self.folder) {
-            Err(error) if error.kind() != ErrorKind::DirectoryNotEmpty => Err(io_error(&self.folder, &error)),
+        match fs::remove_dir(&folder) {
+            Err(error) if error.kind() != ErrorKind::DirectoryNotEmpty => Err(io_error(&folder, &error)),
             _ => Ok(()),
         }
     }

@@ -1,5 +1,6 @@
 //! The size of tiles, from the memory that may be used.
 
+use crate::account::available_bytes;
 use crate::error::{Error, Location, Result};
 use crate::flow::raster::borders::border_bytes;
 use crate::flow::raster::tile::BYTES_A_CELL;
@@ -23,12 +24,13 @@ fn tiling(size: [u32; 2], edge: u32) -> Tiling {
 fn needed_bytes(tiling: Tiling, at_once: usize) -> u64 {
     let window = tiling.edge + 2 * tiling.halo;
     let [width, height] = tiling.size.map(|length| u64::from(length.min(window)));
-    let at_once = tiling.tile_count().min(at_once) as u64;
-    at_once * width * height * BYTES_A_CELL + border_bytes(tiling)
+    let tile_count = tiling.counts().into_iter().map(u64::from).fold(1, u64::saturating_mul);
+    let at_once = tile_count.min(at_once as u64);
+    (at_once * width * height * BYTES_A_CELL).saturating_add(border_bytes(tiling))
 }
 
 /// The tiles of a raster, and how many are solved at once: as many as there are threads, or fewer where memory is short. Tiles are of the edge given,
-/// or the largest whose work fits into `memory_limit`.
+/// or the largest whose work fits into `memory_limit`, or into what the host has free.
 ///
 /// # Errors
 /// [`Error::Value`] for an edge of 0 or one too long; [`Error::MemoryLimit`] where not even one tile, or one of the smallest, fits.
@@ -38,7 +40,7 @@ pub(crate) fn plan(
     memory_limit: Option<u64>,
     thread_count: usize,
 ) -> Result<(Tiling, usize)> {
-    let limit_bytes = memory_limit.unwrap_or(u64::MAX);
+    let limit_bytes = memory_limit.unwrap_or_else(available_bytes);
     let fits = |edge: u32, at_once: usize| needed_bytes(tiling(size, edge), at_once) <= limit_bytes;
     let longest = size[0].max(size[1]);
     let edge = match tile_edge {
@@ -93,10 +95,15 @@ mod tests {
         };
         assert_eq!(edge([30_000, 30_000], None, Some(2 << 30), 2), Ok((4096, 2)));
         // Fewer at once rather than none.
-        assert_eq!(edge([900, 900], None, Some(1 << 20), 64), Ok((64, 4)));
+        assert_eq!(edge([900, 900], None, Some(1 << 20), 64), Ok((64, 3)));
         assert_eq!(edge([9, 9], None, None, 2), Ok((64, 2)));
         assert_eq!(edge([9, 9], Some(2), None, 2), Ok((2, 2)));
         assert!(matches!(plan([9, 9], Some(0), None, 2), Err(Error::Value { .. })));
+        // More tiles than there is memory for.
+        let most = i32::MAX as u32;
+        for edge in [None, Some(1), Some(1 << 15)] {
+            assert!(matches!(plan([most, most], edge, Some(1 << 40), 2), Err(Error::MemoryLimit { .. })));
+        }
         assert!(matches!(plan([900, 900], Some(800), Some(1 << 20), 2), Err(Error::MemoryLimit { .. })));
     }
 }

@@ -27,7 +27,7 @@ pub struct RasterOptions {
     /// The neighbours of a cell: [`Connectivity::Four`], or [`Connectivity::Eight`], the default.
     pub connectivity: Connectivity,
     /// The most bytes that the work may take, beside what the raster and the store hold themselves. It decides the size of the tiles.
-    /// `None`: no limit.
+    /// `None`: what the host has free.
     pub memory_limit: Option<u64>,
     /// Cells along the edge of a tile, 1 to 32,768. `None`: the largest up to 4,096 that the memory limit allows.
     pub tile_edge: Option<u32>,
