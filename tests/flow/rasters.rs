@@ -281,10 +281,19 @@ fn work_that_was_broken_off_goes_on() {
             }
             fs::write(file, bytes).unwrap();
         }
-        // A finished field is taken up too.
+        // A finished field is taken up too, and a file that is cut short afterwards is an error.
         let store = TileFiles::open(&folder.0).unwrap();
         let field = solve_raster(&raster, &scene.goals, &store, &options, go_on).unwrap();
         judge(&scene, &wanted, &field).unwrap();
+        let [x, y] = [scene.goals[0].x, scene.goals[0].y].map(|at| at as u32 / edge);
+        let file = folder.0.join(format!("tile-{y}-{x}.bin"));
+        fs::write(&file, &fs::read(&file).unwrap()[..50]).unwrap();
+        let size = [scene.size[0], scene.size[1]].map(|length| length as u32);
+        let error = field.distances(whole(size)).unwrap_err();
+        assert!(
+            matches!(error, Error::Io { .. }) && error.to_string().contains("lost or damaged"),
+            "{error}"
+        );
         store.remove().unwrap();
         assert!(!folder.0.exists());
     }

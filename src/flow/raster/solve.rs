@@ -1,6 +1,6 @@
 //! Solves a field over a raster, tile by tile.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::{self, Write as _};
 use std::ops::ControlFlow;
 
@@ -73,6 +73,8 @@ pub struct RasterReport {
 pub struct RasterField<'a, S> {
     store: &'a S,
     tiling: Tiling,
+    /// The tiles that the store has.
+    solved: HashSet<usize>,
     report: RasterReport,
 }
 
@@ -125,8 +127,15 @@ impl<S: TileStore> RasterField<'_, S> {
         let number = self.tiling.number(tile);
         let (cells, stored) = (self.tiling.cells(number), self.tiling.window(number));
         let mut tile_distances = vec![RASTER_UNREACHABLE; stored.cell_count()];
-        // A tile that was never reached was never written.
-        self.store.read(tile, stored, &mut tile_distances)?;
+        if !self.solved.contains(&number) {
+            // No cell of it is reached.
+            return Ok(());
+        }
+        if !self.store.read(tile, stored, &mut tile_distances)? {
+            let [x, y] = tile;
+            let message = "it was solved, but the store has lost or damaged it since: solve again".to_owned();
+            return Err(Error::Io { what: format!("tile {x}, {y} of the field"), message });
+        }
         let columns = cells.x.max(window.x)..(cells.x + cells.width).min(window.x + window.width);
         for y in cells.y.max(window.y)..(cells.y + cells.height).min(window.y + window.height) {
             let start = [columns.start, y];
@@ -220,7 +229,8 @@ pub fn solve_raster<'a, S: TileStore>(
         visit_count: solver.visit_count,
         resumed_count,
     };
-    Ok(RasterField { store, tiling, report })
+    let solved = solver.counts.into_keys().collect();
+    Ok(RasterField { store, tiling, solved, report })
 }
 
 fn check(size: [u32; 2], options: &RasterOptions) -> Result<()> {
