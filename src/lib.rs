@@ -243,6 +243,7 @@ pub use error::{Error, Location, Result};
 #[cfg(feature = "gpu")]
 pub use gpu::adapter::AdapterReport;
 
+pub use parallel::{set_thread_count, thread_count};
 pub use pending::Pending;
 /// The version of wgpu whose devices, queues, encoders and buffers the library takes.
 #[cfg(feature = "gpu")]

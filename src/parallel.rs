@@ -5,11 +5,28 @@
 //! or a thread in the middle of our work may pick up a job that waits for that work. The test
 //! `waiting_inside_a_pool_does_not_hang` in `pending.rs` tries both.
 
+use crate::error::{Error, Location, Result};
+
 /// The smallest share of the work that one thread takes.
 const ONE: usize = 1;
 
-/// How many threads share the work.
-pub(crate) fn thread_count() -> usize {
+/// The most threads that may be asked for.
+const MAX_THREADS: usize = 4096;
+
+/// How many threads share the work of a call on the CPU: those of the caller's rayon pool, or of the library's own where the caller is in none.
+/// 1 without the feature `threads`.
+///
+/// ```
+/// hullfield::set_thread_count(2)?;
+/// assert_eq!(hullfield::thread_count(), 2);
+/// hullfield::set_thread_count(0)?; // as at the start
+/// # Ok::<(), hullfield::Error>(())
+/// ```
+pub fn thread_count() -> usize {
+    #[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
+    if let Some(pool) = free_pool() {
+        return pool.current_num_threads();
+    }
     #[cfg(feature = "threads")]
     {
         rayon::current_num_threads()
@@ -18,6 +35,29 @@ pub(crate) fn thread_count() -> usize {
     {
         1
     }
+}
+
+/// Sets how many threads share the work of the CPU in this process, for calls from now on; work that runs goes on with the threads it has. 0, as
+/// at the start, is as many as rayon's global pool has: one for each core unless `RAYON_NUM_THREADS` says otherwise.
+///
+/// A call from within a rayon pool of the caller's works in that pool, whatever is set here. The threads of each count are made once and kept.
+/// In a child process that was made by `fork` they are made anew, as a child has none of its parent's threads.
+///
+/// # Errors
+/// [`Error::Value`] for more than 4,096 threads, or for more than one without the feature `threads`.
+pub fn set_thread_count(count: usize) -> Result<()> {
+    let most = if cfg!(all(feature = "threads", not(target_arch = "wasm32"))) { MAX_THREADS } else { ONE };
+    if count > most {
+        let allowed = if most == ONE {
+            "without the feature threads there is one thread".to_owned()
+        } else {
+            format!("it must be at most {MAX_THREADS}")
+        };
+        return Err(Error::value(Location::Argument, "count", count, allowed));
+    }
+    #[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
+    pools::WANTED.store(count, std::sync::atomic::Ordering::Relaxed);
+    Ok(())
 }
 
 /// Maps in order.
@@ -194,17 +234,75 @@ pub(crate) fn in_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
 /// Our pool, where the caller has none.
 #[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
 pub(crate) fn free_pool() -> Option<&'static rayon::ThreadPool> {
-    if rayon::current_thread_index().is_some() { None } else { pool() }
+    if rayon::current_thread_index().is_some() { None } else { pools::pool() }
 }
 
-/// Our threads, as many as rayon's global pool has.
+/// Our threads: a pool for each count that was ever set, as pools are never taken down.
 #[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
-fn pool() -> Option<&'static rayon::ThreadPool> {
-    static POOL: std::sync::OnceLock<Option<rayon::ThreadPool>> = std::sync::OnceLock::new();
-    let build = || {
-        let thread_count = rayon::current_num_threads();
-        let named = rayon::ThreadPoolBuilder::new().thread_name(|index| format!("hullfield {index}"));
-        named.num_threads(thread_count).build().ok()
-    };
-    POOL.get_or_init(build).as_ref()
+mod pools {
+    use std::cell::Cell;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Mutex, PoisonError};
+
+    use rayon::ThreadPool;
+
+    /// How many threads the caller wants; 0: as many as rayon's global pool has.
+    pub(super) static WANTED: AtomicUsize = AtomicUsize::new(0);
+
+    /// A pool of this process. A process made by `fork` has its parent's list, but none of its threads.
+    #[derive(Clone, Copy)]
+    struct Own {
+        process: u32,
+        wanted: usize,
+        pool: &'static ThreadPool,
+    }
+
+    static ALL: Mutex<Vec<Own>> = Mutex::new(Vec::new());
+
+    thread_local! {
+        /// The pool that this thread used last, so that the list is rarely locked.
+        static LAST: Cell<Option<Own>> = const { Cell::new(None) };
+    }
+
+    pub(super) fn pool() -> Option<&'static ThreadPool> {
+        let (process, wanted) = (std::process::id(), WANTED.load(Ordering::Relaxed));
+        let fits = |own: &Own| own.process == process && own.wanted == wanted;
+        if let Some(own) = LAST.get().filter(fits) {
+            return Some(own.pool);
+        }
+        let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = match all.iter().copied().find(fits) {
+            Some(own) => own,
+            None => {
+                let thread_count = if wanted == 0 { rayon::current_num_threads() } else { wanted };
+                let named = rayon::ThreadPoolBuilder::new().thread_name(|index| format!("hullfield {index}"));
+                let pool = named.num_threads(thread_count).build().ok()?;
+                let own = Own { process, wanted, pool: Box::leak(Box::new(pool)) };
+                all.push(own);
+                own
+            }
+        };
+        LAST.set(Some(own));
+        Some(own.pool)
+    }
+}
+
+#[cfg(all(test, feature = "threads", not(target_arch = "wasm32")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_is_refused_or_used() {
+        assert!(matches!(set_thread_count(MAX_THREADS + 1), Err(Error::Value { field: "count", .. })));
+        // Other tests run beside this one: they only get slower or faster meanwhile.
+        let before = thread_count();
+        for count in [3, 1, 3] {
+            set_thread_count(count).unwrap();
+            assert_eq!((thread_count(), in_pool(rayon::current_num_threads)), (count, count));
+        }
+        set_thread_count(0).unwrap();
+        assert_eq!(thread_count(), before);
+        let callers = rayon::ThreadPoolBuilder::new().num_threads(5).build().unwrap();
+        assert_eq!(callers.install(thread_count), 5);
+    }
 }

@@ -1,0 +1,53 @@
+"""Who touches whom, which way the goal is, and what the shortest path there is, for crowds of thousands to millions.
+
+=========================  ====================================================================  ==============
+module                     answers                                                               runs on
+=========================  ====================================================================  ==============
+:mod:`hullfield.collide`   Which convex bodies touch? How far apart, how deep, where, and when?  GPU or CPU
+=========================  ====================================================================  ==============
+
+Arrays go in and come out as numpy's. Every exception is a :class:`hullfield.Error`.
+"""
+
+from hullfield import collide
+from hullfield._batch import Batch
+from hullfield._engine import Engine, adapters, get_num_threads, set_num_threads
+from hullfield._errors import (
+    CancelledError,
+    DeviceLostError,
+    DistanceOverflowError,
+    Error,
+    FileError,
+    ForkedError,
+    InternalError,
+    InvalidInputError,
+    InvalidTypeError,
+    MemoryLimitError,
+    NoGoalsError,
+    NoGpuError,
+    WaitTimeoutError,
+)
+from hullfield._pending import Pending
+
+__all__ = [
+    "Batch",
+    "CancelledError",
+    "DeviceLostError",
+    "DistanceOverflowError",
+    "Engine",
+    "Error",
+    "FileError",
+    "ForkedError",
+    "InternalError",
+    "InvalidInputError",
+    "InvalidTypeError",
+    "MemoryLimitError",
+    "NoGoalsError",
+    "NoGpuError",
+    "Pending",
+    "WaitTimeoutError",
+    "adapters",
+    "collide",
+    "get_num_threads",
+    "set_num_threads",
+]

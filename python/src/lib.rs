@@ -1,0 +1,23 @@
+//! The native half of the Python package `hullfield`.
+//!
+//! Each module binds one of the library's and is used by the Python module of its name, which checks arrays, and has the signatures and the
+//! documentation. What may take long comes back as a [`wait::Pending`].
+
+mod arrays;
+mod collide;
+mod engine;
+mod error;
+mod fork;
+mod wait;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::collide::{arena::Arena, columns::BodyColumns, hull::Hull};
+    #[pymodule_export]
+    use crate::engine::{Engine, adapters, get_num_threads, set_num_threads};
+    #[pymodule_export]
+    use crate::wait::Pending;
+}
