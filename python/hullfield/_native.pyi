@@ -8,9 +8,7 @@ class Pending:
     def cancel(self) -> None: ...
 
 class Engine:
-    def __init__(
-        self, backend: str, memory_limit: int | None = None, answer_limit: int | None = None
-    ) -> None: ...
+    def __init__(self, backend: str, memory_limit: int | None = None, answer_limit: int | None = None) -> None: ...
     backend: str
     reason: str
     adapter_name: str | None

@@ -73,7 +73,7 @@ class Call(Generic[P, T]):
         return self._method(*args, **kwargs)
 
 
-class query(Generic[S, P, T]):  # noqa: N801, it is a decorator
+class query(Generic[S, P, T]):
     """Makes a method that returns a :class:`Pending` one that waits; ``obj.method.start(…)`` does not wait."""
 
     def __init__(self, method: Callable[Concatenate[S, P], Pending[T]]) -> None:
@@ -89,7 +89,7 @@ class query(Generic[S, P, T]):  # noqa: N801, it is a decorator
     def __get__(self, instance: S | None, owner: type[S] | None = None) -> query[S, P, T] | Call[P, T]:
         if instance is None:
             return self
-        bound: Callable[P, Pending[T]] = self._method.__get__(instance)  # type: ignore[attr-defined]
+        bound: Callable[P, Pending[T]] = self._method.__get__(instance)
         return Call(bound)
 
     def __call__(self, instance: S, /, *args: P.args, **kwargs: P.kwargs) -> T:

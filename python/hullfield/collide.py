@@ -95,9 +95,7 @@ class BodyColumns:
         count = None if positions is None else len(np.asarray(positions))
         hull_rows = indices("hulls", hulls, count=count)
         position_f32 = None if positions is None else floats("positions", positions, 3, np.float32)
-        self._native = _native.BodyColumns(
-            hull_rows, position_f32, None, None, None, None, None, None, None, None
-        )
+        self._native = _native.BodyColumns(hull_rows, position_f32, None, None, None, None, None, None, None, None)
 
     def __len__(self) -> int:
         return len(self._native)

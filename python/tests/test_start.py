@@ -2,9 +2,10 @@
 
 import asyncio
 
-import hullfield
 import numpy as np
 import pytest
+
+import hullfield
 from hullfield.collide import Arena, BodyColumns, Hull, Status
 
 

@@ -6,6 +6,7 @@ mod driver;
 mod gpu_kit;
 mod gpu_tests;
 mod install;
+mod python;
 mod test;
 mod workspace;
 
@@ -26,6 +27,8 @@ usage: cargo xtask <chore>
                       --gpu    only the tests that need an adapter, on any adapter, without the long ones
                       --short  a few of these
                       --if-there  if the driver is missing and cannot be fetched, say so and end with exit code 0
+                      --python [ARGS…]  only the tests of the Python package, in a virtual environment below target that it
+                        makes and fills with pip; types and style too. ARGS are passed to pytest
   ci                  formatting, lints, documentation, house, wasm, licences, spelling; each step timed
   house [--list]      check the sources against the rules of ARCHITECTURE.md: imports run downward, no circles of files,
                       each shader has a Rust file of its name; --list prints all imports between files
@@ -38,6 +41,7 @@ usage: cargo xtask <chore>
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let done = match args.first().map(String::as_str) {
+        Some("test") if args.get(1).is_some_and(|arg| arg == "--python") => python::test(&args[2..]),
         Some("test") => test::run(&args[1..]),
         Some("ci") => ci::run(&args[1..]),
         Some("gpu") => gpu_kit::run(&args[1..]),

@@ -67,6 +67,9 @@ struct Options {
 /// The package whose tests run only with `--all`: its dependencies take minutes to build.
 const BENCH_PACKAGE: &str = "hullfield-bench";
 
+/// The Python package: see `python.rs`.
+const PYTHON_PACKAGE: &str = "hullfield-python";
+
 /// The selection of tests.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 enum Selection {
@@ -300,7 +303,9 @@ fn test_result(line: &str) -> Option<(&str, &str)> {
 /// choose other features of dependencies, and build everything again.
 fn selecting_args(tests: &[GpuTest], rest: &[String]) -> Vec<String> {
     let mut args: Vec<String> =
-        ["test", "--workspace", "--features", FEATURES, "--no-fail-fast"].map(String::from).to_vec();
+        ["test", "--workspace", "--exclude", PYTHON_PACKAGE, "--features", FEATURES, "--no-fail-fast"]
+            .map(String::from)
+            .to_vec();
     args.extend(rest.iter().filter(|arg| *arg == "--release").cloned());
     let programs: BTreeSet<&Program> = tests.iter().map(|test| &test.program).collect();
     for program in programs {
@@ -332,6 +337,8 @@ fn cargo_args(selection: Selection, args: &[String]) -> Vec<Vec<String>> {
     let mut all = vec!["test".to_string()];
     if !names_packages {
         all.extend(["--workspace", "--features", FEATURES].map(String::from));
+        // Its tests are Python's.
+        all.extend(["--exclude".into(), PYTHON_PACKAGE.into()]);
         if selection != Selection::All {
             all.extend(["--exclude".into(), BENCH_PACKAGE.into()]);
         }
@@ -399,7 +406,7 @@ mod tests {
         let runs = |selection: Selection, args: &[&str]| -> Vec<String> {
             cargo_args(selection, &strings(args)).iter().map(|run| run.join(" ")).collect()
         };
-        let all = "test --workspace --features hullfield-tests/serde,hullfield-tests/tracing";
+        let all = "test --workspace --features hullfield-tests/serde,hullfield-tests/tracing --exclude hullfield-python";
         let quick = format!("{all} --exclude hullfield-bench --no-fail-fast");
         assert_eq!(
             runs(Selection::Quick, &[]),
@@ -456,7 +463,7 @@ mod tests {
             test(Program::Test("flow".into()), "b"),
             test(Program::Test("flow".into()), "c"),
         ];
-        let expected = "test --workspace --features hullfield-tests/serde,hullfield-tests/tracing --no-fail-fast --release --lib --test flow -- --exact b c gpu::tests::a";
+        let expected = "test --workspace --exclude hullfield-python --features hullfield-tests/serde,hullfield-tests/tracing --no-fail-fast --release --lib --test flow -- --exact b c gpu::tests::a";
         assert_eq!(selecting_args(&tests, &strings(&["--release"])).join(" "), expected);
     }
 

@@ -1,0 +1,124 @@
+//! The Python package: its virtual environment, its build and its tests.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use crate::install;
+use crate::workspace::{is_set, root};
+
+/// What the tests need beside numpy. Ray is not there for every Python and system, so its tests are skipped where it can't be had.
+const NEEDED: [&str; 8] =
+    ["maturin>=1.9,<2", "numpy", "pytest", "pytest-timeout", "mypy", "ruff", "pandas", "trimesh"];
+const RAY: &str = "ray[data]";
+
+/// Builds the package in a virtual environment of its own, checks its types and its style, and runs its tests. `args` are passed to pytest.
+///
+/// # Errors
+/// What could not be found, installed, built, or what failed.
+pub(crate) fn test(args: &[String]) -> Result<(), String> {
+    let found = install::ensure_adapter()?;
+    eprintln!("xtask: GPU adapter: {found}");
+    let environment = prepare()?;
+    let folder = root().join("python");
+    let mut failed = Vec::new();
+    let mut step = |name: &str, command: &mut Command| {
+        let start = Instant::now();
+        let passed = command
+            .current_dir(&folder)
+            .env("HULLFIELD_REQUIRE_GPU", "1")
+            .stdin(Stdio::null())
+            .status()
+            .is_ok_and(|status| status.success());
+        let seconds = start.elapsed().as_secs_f64();
+        eprintln!("xtask: python, {name}: {} in {seconds:.0} s", if passed { "ok" } else { "FAILED" });
+        if !passed {
+            failed.push(name.to_owned());
+        }
+        passed
+    };
+    let mut build = environment.command("maturin");
+    // The profile of the other tests: half the time of a release build, and fast enough.
+    build.args(["develop", "--profile", "dev", "--quiet"]);
+    if !step("build", &mut build) {
+        return Err("the Python package could not be built".to_owned());
+    }
+    step("types", environment.command("mypy").args(["--strict", "hullfield"]));
+    step("style", environment.command("ruff").args(["check", "--quiet", "."]));
+    step("format", environment.command("ruff").args(["format", "--check", "--quiet", "."]));
+    step("tests", environment.command("pytest").args(["-q", "--timeout=600"]).args(args));
+    if failed.is_empty() { Ok(()) } else { Err(format!("the Python package failed: {}", failed.join(", "))) }
+}
+
+/// A virtual environment.
+struct Environment {
+    folder: PathBuf,
+}
+
+impl Environment {
+    fn programs(&self) -> PathBuf {
+        self.folder.join(if cfg!(windows) { "Scripts" } else { "bin" })
+    }
+
+    /// A program of the environment.
+    fn command(&self, name: &str) -> Command {
+        let mut command = Command::new(self.programs().join(name));
+        command.env("VIRTUAL_ENV", &self.folder).env_remove("PYTHONHOME").env_remove("PYTHONPATH");
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let paths = std::iter::once(self.programs()).chain(std::env::split_paths(&path));
+        if let Ok(path) = std::env::join_paths(paths) {
+            command.env("PATH", path);
+        }
+        command
+    }
+}
+
+/// The environment below `target`, made and filled where it is missing.
+fn prepare() -> Result<Environment, String> {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    let environment = Environment { folder: target.join("python") };
+    if !environment.programs().join("python").exists() && !environment.programs().join("python.exe").exists()
+    {
+        let python = find()?;
+        eprintln!("xtask: {} -m venv {}", python.display(), environment.folder.display());
+        run(Command::new(&python).args(["-m", "venv"]).arg(&environment.folder), "the virtual environment")?;
+    }
+    let start = Instant::now();
+    let pip = |packages: &[&str]| {
+        let mut command = environment.command("python");
+        command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(packages);
+        run(&mut command, &format!("pip install {}", packages.join(" ")))
+    };
+    pip(&NEEDED)?;
+    if let Err(message) = pip(&[RAY]) {
+        if is_set("CI") {
+            return Err(message);
+        }
+        eprintln!("xtask: {message}; the tests of hullfield.ray are skipped");
+    }
+    eprintln!("xtask: python, packages: ok in {:.0} s", start.elapsed().as_secs_f64());
+    Ok(environment)
+}
+
+/// A Python that is new enough.
+fn find() -> Result<PathBuf, String> {
+    let check = "import sys, venv; sys.exit(sys.version_info < (3, 10))";
+    let is_fine = |name: &&str| {
+        let mut command = Command::new(name);
+        command.args(["-c", check]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    };
+    let names = ["python3", "python", "python3.13", "python3.12", "python3.11", "python3.10"];
+    let found = names.into_iter().find(is_fine).map(|name| Path::new(name).to_owned());
+    found.ok_or_else(|| {
+        "no Python 3.10 or newer with the module venv was found: install it (Debian: python3-venv)".to_owned()
+    })
+}
+
+fn run(command: &mut Command, what: &str) -> Result<(), String> {
+    match command.stdin(Stdio::null()).status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{what} failed ({status})")),
+        Err(error) => Err(format!("{what} could not be started: {error}")),
+    }
+}
