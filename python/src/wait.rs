@@ -30,6 +30,8 @@ type Work = Pin<Box<dyn Future<Output = hullfield::Result<Finish>> + Send>>;
 
 enum State {
     InProgress(Work),
+    /// The answer is there; the thread that has it makes its Python object.
+    Finishing,
     Done(Py<PyAny>),
     Failed(Error),
     Raised(PyErr),
@@ -89,18 +91,24 @@ impl Pending {
                     return None;
                 }
             };
-            let State::InProgress(work) = &mut *state else { return None };
+            let State::InProgress(work) = &mut *state else {
+                if matches!(*state, State::Finishing) {
+                    drop(state);
+                    std::thread::sleep(pause.min(Duration::from_millis(2)));
+                }
+                return None;
+            };
             let signal = Arc::new(Signal::default());
             let waker = Waker::from(Arc::clone(&signal));
             let mut context = Context::from_waker(&waker);
             if let Poll::Ready(answer) = work.as_mut().poll(&mut context) {
-                *state = State::Cancelled;
+                *state = State::Finishing;
                 return Some(answer);
             }
             signal.wait(pause);
             match work.as_mut().poll(&mut context) {
                 Poll::Ready(answer) => {
-                    *state = State::Cancelled;
+                    *state = State::Finishing;
                     Some(answer)
                 }
                 Poll::Pending => None,
@@ -119,7 +127,7 @@ impl Pending {
         // The lock is held by a thread that waits without the interpreter's lock, so it must not be waited for here.
         let Ok(state) = self.state.try_lock() else { return Ok(None) };
         match &*state {
-            State::InProgress(_) => Ok(None),
+            State::InProgress(_) | State::Finishing => Ok(None),
             State::Done(object) => Ok(Some(object.clone_ref(py))),
             State::Failed(error) => Err(raised(py, error)),
             State::Raised(error) => Err(error.clone_ref(py)),
