@@ -1,0 +1,170 @@
+"""Work spread over the processes of a machine, or over many machines, by Ray (``pip install hullfield[ray]``).
+
+Work is an object that is called with a batch, a dict of arrays with a row for each item, and returns one. It holds what is made once:
+hulls, a surface, a room. Any callable that pickles will do. Called in one process it gives the same rows as on many, bit for bit, whatever
+the number of workers and whatever dies on the way.
+
+- :func:`run` takes arrays and gives arrays.
+- :func:`map_batches` takes a dataset of Ray Data and gives one, for more rows than memory holds.
+
+GPUs: each worker opens its own engine, and ``num_gpus`` reserves GPUs for it in Ray's books. Vulkan does not heed Ray's choice of a card, so on
+a machine with several cards all workers use the best one.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import hullfield
+from hullfield._errors import InvalidInputError
+
+try:
+    import ray
+    import ray.data
+except ImportError as error:  # pragma: no cover
+    message = f"hullfield.ray needs Ray, pip install 'hullfield[ray]': {error}"
+    raise ImportError(message) from error
+
+__all__ = ["Work", "map_batches", "run"]
+
+Batch = dict[str, npt.NDArray[Any]]
+Work = Callable[[Batch], Batch]
+
+#: Tasks that are sent to a worker before it has answered the first, so that it never waits for its input.
+_IN_FLIGHT = 2
+
+
+class _Worker:
+    """Holds the work in a process of its own."""
+
+    def __init__(self, work: Work, threads: int) -> None:
+        hullfield.set_num_threads(threads)
+        self._work = work
+
+    def __call__(self, batch: Batch) -> Batch:
+        return self._work(batch)
+
+
+def _check(workers: int | None, threads: int, num_gpus: float | None, batch_size: int) -> tuple[int, float]:
+    for name, value in (("threads", threads), ("batch_size", batch_size)):
+        if value < 1:
+            raise InvalidInputError(f"{name} is {value}, it must be at least 1")
+    if workers is not None and workers < 1:
+        raise InvalidInputError(f"workers is {workers}, it must be at least 1")
+    if num_gpus is not None and num_gpus < 0:
+        raise InvalidInputError(f"num_gpus is {num_gpus}, it must be at least 0")
+    if not ray.is_initialized():
+        ray.init()
+    resources = ray.cluster_resources()
+    if workers is None:
+        workers = max(1, int(resources.get("CPU", 1) // threads))
+    if num_gpus is None:
+        num_gpus = min(1.0, resources.get("GPU", 0.0) / workers)
+    return workers, num_gpus
+
+
+def run(
+    batch: Mapping[str, npt.ArrayLike],
+    work: Work,
+    *,
+    workers: int | None = None,
+    threads: int = 1,
+    num_gpus: float | None = None,
+    batch_size: int = 4096,
+) -> Batch:
+    """Calls ``work`` with all rows of ``batch``, in pieces, on several workers.
+
+    Args:
+        batch: arrays with a row for each item; all have the same length.
+        work: what is called with each piece. It must give a row for each row, and a row must depend on its own row only.
+        workers: processes. By default as many as the cluster has CPUs for.
+        threads: threads of each worker, and the CPUs that it reserves.
+        num_gpus: GPUs that each worker reserves. By default a share of those the cluster has, at most one.
+        batch_size: rows of a piece. The answer does not depend on it.
+
+    Returns:
+        The arrays that ``work`` gives, in the order of the rows.
+
+    Raises:
+        Error: what ``work`` raises, with its text and class; rows of arrays that differ in number.
+
+    A worker that dies is started again, and its pieces are given out again. Ctrl-C ends all workers.
+    """
+    arrays = {name: np.asarray(values) for name, values in batch.items()}
+    lengths = {name: len(values) if values.ndim else -1 for name, values in arrays.items()}
+    if not arrays or len(set(lengths.values())) != 1 or -1 in lengths.values():
+        raise InvalidInputError(f"the arrays have {lengths} rows, all must have the same number")
+    count = next(iter(lengths.values()))
+    workers, num_gpus = _check(workers, threads, num_gpus, batch_size)
+    starts = range(0, max(count, 1), batch_size)
+    workers = min(workers, len(starts))
+    options = {"num_cpus": threads, "num_gpus": num_gpus, "max_restarts": -1, "max_task_retries": -1}
+    remote = ray.remote(_Worker).options(**options)
+    shared = ray.put(work)
+    actors = [remote.remote(shared, threads) for _ in range(workers)]
+    try:
+        pieces = _pieces(actors, arrays, starts, batch_size)
+    finally:
+        for actor in actors:
+            ray.kill(actor)
+    for start, piece in zip(starts, pieces, strict=True):
+        wanted = min(batch_size, count - start)
+        for name, values in piece.items():
+            if len(values) != wanted:
+                raise InvalidInputError(f"the work gave {len(values)} rows of {name} for {wanted} rows")
+    return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+
+
+def _pieces(actors: list[Any], arrays: Batch, starts: range, batch_size: int) -> list[Batch]:
+    """Gives the pieces out, each to the worker that has the fewest, and takes their answers in."""
+    waiting = deque(enumerate(starts))
+    running: dict[Any, tuple[int, int]] = {}
+    idle = deque(actor for _ in range(_IN_FLIGHT) for actor in range(len(actors)))
+    answers: dict[int, Batch] = {}
+    while waiting or running:
+        while waiting and idle:
+            number, start = waiting.popleft()
+            actor = idle.popleft()
+            piece = {name: values[start : start + batch_size] for name, values in arrays.items()}
+            running[actors[actor].__call__.remote(piece)] = (number, actor)
+        done, _ = ray.wait(list(running), num_returns=1)
+        for reference in done:
+            number, actor = running.pop(reference)
+            try:
+                answers[number] = ray.get(reference)
+            except ray.exceptions.RayTaskError as error:
+                raise error.as_instanceof_cause() from None
+            idle.append(actor)
+    return [answers[number] for number in range(len(starts))]
+
+
+def map_batches(
+    dataset: ray.data.Dataset,
+    work: Work,
+    *,
+    workers: int | None = None,
+    threads: int = 1,
+    num_gpus: float | None = None,
+    batch_size: int = 4096,
+) -> ray.data.Dataset:
+    """Calls ``work`` with all rows of a dataset, in batches, on a pool of actors that hold it.
+
+    The arguments are those of :func:`run`. Nothing is computed before the dataset is read. Rows keep their order.
+    """
+    workers, num_gpus = _check(workers, threads, num_gpus, batch_size)
+    mapped: ray.data.Dataset = dataset.map_batches(
+        _Worker,
+        fn_constructor_args=(work, threads),
+        compute=ray.data.ActorPoolStrategy(size=workers),
+        batch_format="numpy",
+        batch_size=batch_size,
+        num_cpus=threads,
+        num_gpus=num_gpus or None,
+    )
+    mapped.context.execution_options.preserve_order = True
+    return mapped

@@ -1,0 +1,164 @@
+"""Work over Ray: the same rows as in one process, whatever the number of workers, whatever dies."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import hullfield
+from hullfield.collide import Arena, BodyColumns, Hull
+
+ray = pytest.importorskip("ray")
+hullfield_ray = pytest.importorskip("hullfield.ray")
+
+Batch = dict[str, npt.NDArray[np.generic]]
+
+
+class Touching:
+    """Whether a box at a position touches the box at the origin."""
+
+    def __init__(self, pause: float = 0.0) -> None:
+        self.pause = pause
+        self.arena: Arena | None = None
+
+    def __call__(self, batch: Batch) -> Batch:
+        if self.arena is None:
+            self.arena = Arena([Hull.cuboid([0.5, 0.5, 0.5])], engine=hullfield.Engine.cpu())
+        time.sleep(self.pause)
+        positions = batch["position"]
+        count = len(positions)
+        bodies = BodyColumns(0, np.concatenate([positions, np.zeros((1, 3), positions.dtype)]))
+        pairs = np.stack([np.arange(count), np.full(count, count)], axis=1)
+        rows = self.arena.intersections(bodies, pairs)
+        return {"status": rows["status"], "axis": rows["axis"], "process": np.full(count, os.getpid())}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cluster() -> Iterator[None]:
+    # With two CPUs, two actors leave none for the reader of a dataset.
+    environment = {"env_vars": {"PYTHONPATH": os.path.dirname(__file__)}}
+    ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False, runtime_env=environment)
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    yield
+    ray.shutdown()
+
+
+def positions(count: int) -> npt.NDArray[np.float32]:
+    return np.random.default_rng(7).uniform(-1.2, 1.2, size=(count, 3)).astype(np.float32)
+
+
+def same(a: Batch, b: Batch) -> bool:
+    return all(a[name].tobytes() == b[name].tobytes() for name in ("status", "axis"))
+
+
+def test_rows_are_those_of_one_process() -> None:
+    batch = {"position": positions(2000)}
+    whole = Touching()(batch)
+    assert 100 < np.count_nonzero(whole["status"]) < 1900
+    for workers in (1, 2, 4):
+        found = hullfield_ray.run(batch, Touching(), workers=workers, batch_size=97)
+        assert same(found, whole)
+        assert len(set(found["process"].tolist())) == workers
+    other = hullfield_ray.run({"position": batch["position"] * 1.01}, Touching(), workers=2)
+    assert not same(other, whole)
+
+
+def test_a_worker_that_dies_changes_nothing() -> None:
+    batch = {"position": positions(3000)}
+    whole = Touching()(batch)
+
+    class Killed(Touching):
+        """Kills its own process once."""
+
+        def __init__(self, flag: str) -> None:
+            super().__init__(0.01)
+            self.flag = flag
+
+        def __call__(self, batch: Batch) -> Batch:
+            if batch["position"][0, 0] == self.first and not os.path.exists(self.flag):
+                open(self.flag, "w").close()
+                os.kill(os.getpid(), signal.SIGKILL)
+            return super().__call__(batch)
+
+        first = float(batch["position"][1000, 0])
+
+    flag = os.path.join(os.environ.get("TMPDIR", "/tmp"), f"hullfield-killed-{os.getpid()}")
+    try:
+        found = hullfield_ray.run(batch, Killed(flag), workers=2, batch_size=100)
+        assert os.path.exists(flag), "no worker was killed"
+        assert same(found, whole)
+        assert len(set(found["process"].tolist())) == 3
+    finally:
+        if os.path.exists(flag):
+            os.remove(flag)
+
+
+def test_a_worker_killed_from_outside_changes_nothing(tmp_path: Path) -> None:
+    batch = {"position": positions(4000)}
+    whole = Touching()(batch)
+
+    class Slow(Touching):
+        """Tells its process's number."""
+
+        def __call__(self, batch: Batch) -> Batch:
+            (tmp_path / str(os.getpid())).touch()
+            return super().__call__(batch)
+
+    def kill() -> int:
+        for _ in range(600):
+            for path in tmp_path.iterdir():
+                time.sleep(0.2)
+                os.kill(int(path.name), signal.SIGKILL)
+                return int(path.name)
+            time.sleep(0.05)
+        return 0
+
+    with ThreadPoolExecutor(1) as pool:
+        killed = pool.submit(kill)
+        found = hullfield_ray.run(batch, Slow(0.05), workers=2, batch_size=100)
+    assert killed.result() != 0
+    assert same(found, whole)
+    # Two workers, and the one that took the place of the killed one.
+    assert len({int(path.name) for path in tmp_path.iterdir()}) == 3
+
+
+def test_a_dataset_is_mapped_in_order() -> None:
+    batch = {"position": positions(3000)}
+    whole = Touching()(batch)
+    for workers in (1, 2):
+        dataset = ray.data.from_numpy(batch["position"]).rename_columns({"data": "position"}).repartition(7)
+        mapped = hullfield_ray.map_batches(dataset, Touching(), workers=workers, batch_size=128)
+        assert same(mapped.take_batch(5000), whole)
+
+
+def test_an_error_of_the_work_comes_out() -> None:
+    batch = {"position": np.full((10, 3), np.nan, np.float32)}
+    with pytest.raises(hullfield.InvalidInputError, match="body 0: position is"):
+        hullfield_ray.run(batch, Touching(), workers=2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"workers": 0}, "workers is 0, it must be at least 1"),
+        ({"threads": 0}, "threads is 0"),
+        ({"batch_size": 0}, "batch_size is 0"),
+        ({"num_gpus": -1}, "num_gpus is -1"),
+    ],
+)
+def test_bad_arguments(arguments: dict[str, int], text: str) -> None:
+    with pytest.raises(hullfield.InvalidInputError, match=text):
+        hullfield_ray.run({"position": positions(10)}, Touching(), **arguments)
+
+
+def test_arrays_of_different_lengths_are_refused() -> None:
+    with pytest.raises(hullfield.InvalidInputError, match="all must have the same number"):
+        hullfield_ray.run({"position": positions(10), "object": np.zeros(9)}, Touching())
+    with pytest.raises(hullfield.InvalidInputError, match="all must have the same number"):
+        hullfield_ray.run({}, Touching())
