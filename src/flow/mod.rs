@@ -23,6 +23,7 @@ pub use grid::frame::GridFrame;
 pub use grid::goals::GoalReport;
 pub use grid::moves::{Connectivity, Corners, NEXT_NONE};
 pub use prepare::Query;
+#[cfg(not(target_arch = "wasm32"))]
 pub use raster::files::TileFiles;
 pub use raster::solve::{RasterField, RasterOptions, RasterProgress, RasterReport, solve_raster};
 pub use raster::source::{MemoryRaster, Raster, RasterWindow};

@@ -6,6 +6,8 @@
 //! threads and the order of the work.
 
 pub(crate) mod borders;
+// A browser has no files.
+#[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod files;
 pub(crate) mod heap;
 pub(crate) mod plan;
