@@ -235,6 +235,39 @@ fn broken_off_scenes() -> Vec<(Scene, u32)> {
     scenes
 }
 
+/// Rasters a cell wide, barriers a cell wide on either side of the tiles' borders and across them, with one gap or none, mazes and terrain.
+#[test]
+fn barriers_along_borders_equal_the_oracle() {
+    let random = &mut Random::new(91);
+    for number in 0..50 {
+        let connectivity = CONNECTIVITIES_2D[number % 4];
+        let edge = [8, 13, 16, 32][number / 4 % 4];
+        let [width, height] = match number % 7 {
+            5 => [1, 30 + 11 * number],
+            6 => [30 + 11 * number, 1],
+            _ => [50 + number, 95 - number],
+        };
+        let blocked = match number % 7 {
+            0 => scenes::maze(width, height, random),
+            1 => scenes::noise([width, height, 1], 0.25, random),
+            5 | 6 => (0..width * height).map(|at| number < 25 && at == 3 * edge + 1).collect(),
+            kind => (0..width * height)
+                .map(|at| [at % width, at / width])
+                .map(|[x, y]| match kind {
+                    // The last column of a tile, the first row of the next, and a stair across both.
+                    2 => x % edge == edge - 1 && y != x % 29,
+                    3 => y % edge == 0 && x != (7 * y) % 31,
+                    _ => x.abs_diff(y) % edge == 3 && (x + y) % 40 != 5,
+                })
+                .collect(),
+        };
+        let scene = Scene::new(&format!("barriers {number}"), [width, height, 1], connectivity, blocked);
+        let scene = scene.random_goals(1 + number % 3, random);
+        let scene = if number % 2 == 0 { scene } else { scene.random_costs(2 + number * 40, random) };
+        check(&scene, edge as u32);
+    }
+}
+
 /// Work that ends in the middle goes on from its files, also where some of them are damaged.
 #[test]
 fn work_that_was_broken_off_goes_on() {
@@ -399,6 +432,12 @@ fn bad_input_is_one_clear_error() {
         let error = field.distances(RasterWindow { x, y, width, height }).unwrap_err();
         assert!(matches!(error, Error::Value { field: "window", .. }), "{error}");
     }
+    let window = RasterWindow { x: 1, y: 0, width: 3, height: 2 };
+    let mut distances = [7; 6];
+    field.read(window, &mut distances).unwrap();
+    assert_eq!(distances.to_vec(), field.distances(window).unwrap());
+    let error = field.read(window, &mut distances[..5]).unwrap_err().to_string();
+    assert_eq!(error, "5 distances were given, the window has 6 cells");
 }
 
 /// A raster that fails, a store that is full: the error comes back, and what was written before serves the next call.

@@ -66,6 +66,14 @@ impl From<Connectivity> for GridOptions {
     }
 }
 
+/// The arrays of a grid that is made again and again: memory that is written over costs less than new memory.
+#[derive(Debug, Default)]
+pub(crate) struct GridArrays {
+    /// The cost of entering each cell.
+    pub(crate) costs: Vec<u32>,
+    blocked: Vec<u64>,
+}
+
 impl Grid {
     /// A grid of `size` columns, rows and layers. `obstacles` has one entry per cell, row-major, `true` for an
     /// obstacle; if it is empty all cells are free. With a two-dimensional [`Connectivity`] the grid must have one
@@ -119,6 +127,44 @@ impl Grid {
             grid.keep_clear(diameter, border);
         }
         Ok(grid)
+    }
+
+    /// A grid of one layer over the costs of its cells, 0 for obstacles, in the arrays of [`GridArrays`] and nothing else.
+    ///
+    /// # Errors
+    /// [`Error::Value`] and [`Error::TooMany`] as [`Grid::new`].
+    pub(crate) fn from_costs(
+        [width, height]: [u32; 2],
+        connectivity: Connectivity,
+        arrays: &mut GridArrays,
+    ) -> Result<Self> {
+        let size = [width, height, 1];
+        check_size(size, connectivity)?;
+        let GridArrays { costs, blocked } = arrays;
+        blocked.clear();
+        let mut has_costs = false;
+        for row in costs.chunks_mut(width as usize) {
+            for cells in row.chunks_mut(64) {
+                let mut word = 0;
+                for (bit, cost) in cells.iter_mut().enumerate() {
+                    word |= u64::from(*cost == 0) << bit;
+                    has_costs |= *cost > 1;
+                    *cost = (*cost).max(1);
+                }
+                blocked.push(word);
+            }
+        }
+        let blocked = std::mem::take(blocked);
+        let costs = if has_costs { std::mem::take(costs) } else { Vec::new() };
+        Ok(Self { size, connectivity, blocked, costs, frame: GridFrame::default() })
+    }
+
+    /// Gives the arrays back that [`Self::from_costs`] took.
+    pub(crate) fn return_arrays(self, arrays: &mut GridArrays) {
+        arrays.blocked = self.blocked;
+        if !self.costs.is_empty() {
+            arrays.costs = self.costs;
+        }
     }
 
     /// The distance from the centre of each cell to the nearest point of an obstacle's cell, row-major, in the units of

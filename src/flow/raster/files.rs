@@ -1,7 +1,7 @@
 //! Tiles as files in a folder: a field that outlives its process.
 
 use std::fs::{self, File, TryLockError};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Location, Result};
@@ -17,6 +17,8 @@ const LOCK_FILE: &str = "hullfield-lock";
 /// Magic, version, tile, window, bytes of a distance, and the distance that is taken off all of them.
 const HEADER_BYTES: usize = 8 + 4 + 2 * 4 + 4 * 4 + 4 + 8;
 const CHECKSUM_BYTES: usize = 4;
+/// The bytes of a file that are in memory at once.
+const PIECE_BYTES: usize = 1 << 16;
 
 /// Tiles as files in a folder, one a tile, 4 bytes a cell, or 8 where the distances of a tile differ by 2³² or more.
 ///
@@ -89,9 +91,11 @@ impl TileFiles {
     }
 
     /// Writes a file whole or not at all.
-    fn write_file(&self, path: &Path, bytes: &[u8]) -> Result<()> {
+    fn write_file(&self, path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
         let unfinished = path.with_extension("unfinished");
-        let written = fs::write(&unfinished, bytes).and_then(|()| fs::rename(&unfinished, path));
+        let written = File::create(&unfinished)
+            .and_then(|mut file| write(&mut file))
+            .and_then(|()| fs::rename(&unfinished, path));
         written.map_err(|error| {
             // What is left of it would only take room.
             let _ = fs::remove_file(&unfinished);
@@ -114,22 +118,24 @@ impl TileStore for TileFiles {
                 );
                 Err(Error::invalid(Location::Argument, message))
             }
-            Err(error) if error.kind() == ErrorKind::NotFound => self.write_file(&path, job.as_bytes()),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                self.write_file(&path, |file| file.write_all(job.as_bytes()))
+            }
             Err(error) => Err(io_error(&path, &error)),
         }
     }
 
     fn read(&self, tile: [u32; 2], window: RasterWindow, distances: &mut [u64]) -> Result<bool> {
         let path = self.path(tile);
-        match fs::read(&path) {
-            Ok(bytes) => Ok(decode(&bytes, tile, window, distances).is_some()),
+        match File::open(&path).and_then(|mut file| decode(&mut file, tile, window, distances)) {
+            Ok(is_sound) => Ok(is_sound),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
             Err(error) => Err(io_error(&path, &error)),
         }
     }
 
     fn write(&self, tile: [u32; 2], window: RasterWindow, distances: &[u64]) -> Result<()> {
-        self.write_file(&self.path(tile), &encode(tile, window, distances))
+        self.write_file(&self.path(tile), |file| encode(file, tile, window, distances))
     }
 }
 
@@ -137,24 +143,37 @@ fn io_error(path: &Path, error: &std::io::Error) -> Error {
     Error::Io { what: path.display().to_string(), message: error.to_string() }
 }
 
-/// A tile as a file.
-fn encode(tile: [u32; 2], window: RasterWindow, distances: &[u64]) -> Vec<u8> {
-    let reached = || distances.iter().copied().filter(|&distance| distance != RASTER_UNREACHABLE);
-    let (base, most) = (reached().min().unwrap_or(0), reached().max().unwrap_or(0));
-    let is_narrow = most - base < u64::from(u32::MAX);
-    let width = if is_narrow { 4 } else { 8 };
-    let mut bytes = Vec::with_capacity(HEADER_BYTES + distances.len() * width + CHECKSUM_BYTES);
-    bytes.extend(header(tile, window, width as u32, base));
-    if is_narrow {
-        let above =
-            |distance: u64| if distance == RASTER_UNREACHABLE { u32::MAX } else { (distance - base) as u32 };
-        bytes.extend(distances.iter().flat_map(|&distance| above(distance).to_le_bytes()));
-    } else {
-        bytes.extend(distances.iter().flat_map(|distance| distance.to_le_bytes()));
+/// Writes a tile as a file.
+fn encode(file: &mut impl Write, tile: [u32; 2], window: RasterWindow, distances: &[u64]) -> io::Result<()> {
+    let (mut least, mut most) = (RASTER_UNREACHABLE, 0);
+    for &distance in distances.iter().filter(|&&distance| distance != RASTER_UNREACHABLE) {
+        (least, most) = (least.min(distance), most.max(distance));
     }
-    let checksum = crc32fast::hash(&bytes);
-    bytes.extend(checksum.to_le_bytes());
-    bytes
+    let base = if most < least { 0 } else { least };
+    let is_narrow = most.max(base) - base < u64::from(u32::MAX);
+    let width = if is_narrow { 4 } else { 8 };
+    let mut checksum = crc32fast::Hasher::new();
+    let mut put = |bytes: &[u8]| {
+        checksum.update(bytes);
+        file.write_all(bytes)
+    };
+    put(&header(tile, window, width as u32, base))?;
+    let mut piece = vec![0; PIECE_BYTES];
+    for distances in distances.chunks(PIECE_BYTES / width) {
+        let bytes = &mut piece[..distances.len() * width];
+        if is_narrow {
+            for (bytes, &distance) in bytes.as_chunks_mut().0.iter_mut().zip(distances) {
+                let above = if distance == RASTER_UNREACHABLE { u32::MAX } else { (distance - base) as u32 };
+                *bytes = above.to_le_bytes();
+            }
+        } else {
+            for (bytes, &distance) in bytes.as_chunks_mut().0.iter_mut().zip(distances) {
+                *bytes = distance.to_le_bytes();
+            }
+        }
+        put(bytes)?;
+    }
+    file.write_all(&checksum.finalize().to_le_bytes())
 }
 
 fn header(tile: [u32; 2], window: RasterWindow, width: u32, base: u64) -> [u8; HEADER_BYTES] {
@@ -169,35 +188,92 @@ fn header(tile: [u32; 2], window: RasterWindow, width: u32, base: u64) -> [u8; H
     header
 }
 
-/// Reads a tile from the bytes of its file; `None` where they are not that tile, whole and sound.
-fn decode(bytes: &[u8], tile: [u32; 2], window: RasterWindow, distances: &mut [u64]) -> Option<()> {
-    let (content, checksum) = bytes.split_last_chunk::<CHECKSUM_BYTES>()?;
-    let (given, cells) = content.split_first_chunk::<HEADER_BYTES>()?;
-    let width = u32::from_le_bytes(*given[HEADER_BYTES - 12..].first_chunk()?);
-    let base = u64::from_le_bytes(*given.last_chunk()?);
-    let is_sound = matches!(width, 4 | 8)
-        && *given == header(tile, window, width, base)
-        && cells.len() == distances.len() * width as usize
-        && crc32fast::hash(content) == u32::from_le_bytes(*checksum);
-    if !is_sound {
-        return None;
+/// Reads a tile from its file. Returns false, and leaves `distances` as they are, where the file is not that tile, whole and sound.
+fn decode(
+    file: &mut (impl Read + Seek),
+    tile: [u32; 2],
+    window: RasterWindow,
+    distances: &mut [u64],
+) -> io::Result<bool> {
+    let length = file.seek(SeekFrom::End(0))?;
+    file.rewind()?;
+    let mut given = [0; HEADER_BYTES];
+    if length < (HEADER_BYTES + CHECKSUM_BYTES) as u64 {
+        return Ok(false);
     }
-    if width == 4 {
-        for (distance, above) in distances.iter_mut().zip(cells.as_chunks().0) {
-            let above = u32::from_le_bytes(*above);
-            *distance = if above == u32::MAX { RASTER_UNREACHABLE } else { base + u64::from(above) };
-        }
-    } else {
-        for (distance, bytes) in distances.iter_mut().zip(cells.as_chunks().0) {
-            *distance = u64::from_le_bytes(*bytes);
+    file.read_exact(&mut given)?;
+    let (mut width, mut base) = ([0; 4], [0; 8]);
+    width.copy_from_slice(&given[HEADER_BYTES - 12..HEADER_BYTES - 8]);
+    base.copy_from_slice(&given[HEADER_BYTES - 8..]);
+    let (width, base) = (u64::from(u32::from_le_bytes(width)), u64::from_le_bytes(base));
+    let cells_bytes = distances.len() as u64 * width;
+    if !matches!(width, 4 | 8)
+        || given != header(tile, window, width as u32, base)
+        || length != (HEADER_BYTES + CHECKSUM_BYTES) as u64 + cells_bytes
+    {
+        return Ok(false);
+    }
+    let mut piece = vec![0; PIECE_BYTES];
+    // Once to prove that it is sound, and once to take it over: the whole file is not held.
+    if !is_sound(file, &given, cells_bytes, &mut piece)? {
+        return Ok(false);
+    }
+    file.seek(SeekFrom::Start(HEADER_BYTES as u64))?;
+    let width = width as usize;
+    for distances in distances.chunks_mut(PIECE_BYTES / width) {
+        let bytes = &mut piece[..distances.len() * width];
+        file.read_exact(bytes)?;
+        if width == 4 {
+            for (distance, above) in distances.iter_mut().zip(bytes.as_chunks().0) {
+                let above = u32::from_le_bytes(*above);
+                *distance =
+                    if above == u32::MAX { RASTER_UNREACHABLE } else { base.saturating_add(above.into()) };
+            }
+        } else {
+            for (distance, bytes) in distances.iter_mut().zip(bytes.as_chunks().0) {
+                *distance = u64::from_le_bytes(*bytes);
+            }
         }
     }
-    Some(())
+    Ok(true)
+}
+
+/// Whether the checksum at the end of a file is that of all before it.
+fn is_sound(file: &mut impl Read, header: &[u8], cells_bytes: u64, piece: &mut [u8]) -> io::Result<bool> {
+    let mut checksum = crc32fast::Hasher::new();
+    checksum.update(header);
+    let mut left = cells_bytes;
+    while left > 0 {
+        let bytes = &mut piece[..left.min(PIECE_BYTES as u64) as usize];
+        file.read_exact(bytes)?;
+        checksum.update(bytes);
+        left -= bytes.len() as u64;
+    }
+    let mut given = [0; CHECKSUM_BYTES];
+    file.read_exact(&mut given)?;
+    Ok(checksum.finalize() == u32::from_le_bytes(given))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Cursor;
+
+    /// Tiles of several pieces.
+    #[test]
+    fn large_tiles_read_back() {
+        let window = RasterWindow { x: 0, y: 7, width: 301, height: 203 };
+        for shift in [0, 20] {
+            let distances: Vec<u64> = (0..window.cell_count() as u64)
+                .map(|at| if at % 7 == 3 { RASTER_UNREACHABLE } else { (at * at) << shift })
+                .collect();
+            let mut bytes = Vec::new();
+            encode(&mut bytes, [2, 1], window, &distances).unwrap();
+            let mut found = vec![5; distances.len()];
+            assert!(decode(&mut Cursor::new(&bytes), [2, 1], window, &mut found).unwrap());
+            assert!(found == distances);
+        }
+    }
 
     #[test]
     fn tiles_read_back_and_damaged_ones_do_not() {
@@ -208,20 +284,24 @@ mod tests {
             [7, RASTER_UNREACHABLE, 3, 1 << 40, 4, 5],
             [(1 << 50) + 1, 1 << 50, RASTER_UNREACHABLE, (1 << 50) + 9, 1 << 50, 1 << 50],
         ] {
-            let bytes = encode([1, 0], window, &distances);
-            let mut read = [9; 6];
-            assert_eq!(decode(&bytes, [1, 0], window, &mut read), Some(()));
-            assert_eq!(read, distances);
+            let mut bytes = Vec::new();
+            encode(&mut bytes, [1, 0], window, &distances).unwrap();
+            let read = |bytes: &[u8], tile, window, distances: &mut [u64]| {
+                decode(&mut Cursor::new(bytes), tile, window, distances).unwrap()
+            };
+            let mut found = [9; 6];
+            assert!(read(&bytes, [1, 0], window, &mut found));
+            assert_eq!(found, distances);
             let mut others = [9; 6];
-            assert_eq!(decode(&bytes, [0, 1], window, &mut others), None);
-            assert_eq!(decode(&bytes, [1, 0], RasterWindow { x: 2, ..window }, &mut others), None);
+            assert!(!read(&bytes, [0, 1], window, &mut others));
+            assert!(!read(&bytes, [1, 0], RasterWindow { x: 2, ..window }, &mut others));
             for length in 0..bytes.len() {
-                assert_eq!(decode(&bytes[..length], [1, 0], window, &mut others), None, "{length}");
+                assert!(!read(&bytes[..length], [1, 0], window, &mut others), "{length}");
             }
             for at in 0..bytes.len() {
                 let mut damaged = bytes.clone();
                 damaged[at] ^= 1 << (at % 8);
-                assert_eq!(decode(&damaged, [1, 0], window, &mut others), None, "{at}");
+                assert!(!read(&damaged, [1, 0], window, &mut others), "{at}");
             }
             assert_eq!(others, [9; 6]);
         }

@@ -95,7 +95,7 @@ mod tests {
         };
         assert_eq!(edge([30_000, 30_000], None, Some(2 << 30), 2), Ok((4096, 2)));
         // Fewer at once rather than none.
-        assert_eq!(edge([900, 900], None, Some(1 << 20), 64), Ok((64, 3)));
+        assert_eq!(edge([900, 900], None, Some(1 << 20), 64), Ok((64, 5)));
         assert_eq!(edge([9, 9], None, None, 2), Ok((64, 2)));
         assert_eq!(edge([9, 9], Some(2), None, 2), Ok((2, 2)));
         assert!(matches!(plan([9, 9], Some(0), None, 2), Err(Error::Value { .. })));

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::{self, Write as _};
 use std::ops::ControlFlow;
+use std::sync::Mutex;
 
 use crate::cell::Cell;
 use crate::error::{Error, Location, Result};
@@ -12,8 +13,9 @@ use crate::flow::raster::borders::Borders;
 use crate::flow::raster::plan::plan;
 use crate::flow::raster::source::{Raster, RasterWindow};
 use crate::flow::raster::store::{RASTER_UNREACHABLE, TileStore};
-use crate::flow::raster::tile::TileWindow;
+use crate::flow::raster::tile::TileArrays;
 use crate::flow::raster::tiling::{Tiling, ring};
+use crate::lock::lock;
 use crate::parallel;
 
 /// How a field over a raster is solved.
@@ -76,6 +78,8 @@ pub struct RasterField<'a, S> {
     /// The tiles that the store has.
     solved: HashSet<usize>,
     report: RasterReport,
+    /// The distances of the tile that was last read: memory for the next.
+    spare: Mutex<Vec<u64>>,
 }
 
 impl<S> fmt::Debug for RasterField<'_, S> {
@@ -104,33 +108,55 @@ impl<S: TileStore> RasterField<'_, S> {
     /// [`Error::Value`] for a window that is empty or not in the raster; what the store gives; [`Error::Io`] where a tile
     /// was lost since.
     pub fn distances(&self, window: RasterWindow) -> Result<Vec<u64>> {
-        let [width, height] = self.tiling.size;
-        let ends = |start: u32, length: u32, most: u32| {
-            length > 0 && start.checked_add(length).is_some_and(|end| end <= most)
-        };
-        if !ends(window.x, window.width, width) || !ends(window.y, window.height, height) {
-            let allowed = format!("it must have cells, all in the raster of {width} x {height}");
-            return Err(Error::value(Location::Argument, "window", format!("{window:?}"), allowed));
-        }
+        self.check(window)?;
         let mut distances = vec![RASTER_UNREACHABLE; window.cell_count()];
+        self.read(window, &mut distances)?;
+        Ok(distances)
+    }
+
+    /// Writes the distances of a window to `distances`, which has one entry for each of its cells: [`Self::distances`] without new memory.
+    ///
+    /// # Errors
+    /// Those of [`Self::distances`]; [`Error::Count`] where `distances` has another length.
+    pub fn read(&self, window: RasterWindow, distances: &mut [u64]) -> Result<()> {
+        self.check(window)?;
+        if distances.len() != window.cell_count() {
+            let allowed = format!("the window has {} cells", window.cell_count());
+            let given = distances.len() as u64;
+            return Err(Error::Count { at: Location::Argument, what: "distances", given, allowed });
+        }
+        distances.fill(RASTER_UNREACHABLE);
         let [first, last] =
             [[window.x, window.y], [window.x + window.width - 1, window.y + window.height - 1]]
                 .map(|cell| cell.map(|at| at / self.tiling.edge));
         for tile in (first[1]..=last[1]).flat_map(|y| (first[0]..=last[0]).map(move |x| [x, y])) {
-            self.read_part(tile, window, &mut distances)?;
+            self.read_part(tile, window, distances)?;
         }
-        Ok(distances)
+        Ok(())
+    }
+
+    fn check(&self, window: RasterWindow) -> Result<()> {
+        let [width, height] = self.tiling.size;
+        let ends = |start: u32, length: u32, most: u32| {
+            length > 0 && start.checked_add(length).is_some_and(|end| end <= most)
+        };
+        if ends(window.x, window.width, width) && ends(window.y, window.height, height) {
+            return Ok(());
+        }
+        let allowed = format!("it must have cells, all in the raster of {width} x {height}");
+        Err(Error::value(Location::Argument, "window", format!("{window:?}"), allowed))
     }
 
     /// Reads what a tile has of a window.
     fn read_part(&self, tile: [u32; 2], window: RasterWindow, distances: &mut [u64]) -> Result<()> {
         let number = self.tiling.number(tile);
         let (cells, stored) = (self.tiling.cells(number), self.tiling.window(number));
-        let mut tile_distances = vec![RASTER_UNREACHABLE; stored.cell_count()];
         if !self.solved.contains(&number) {
             // No cell of it is reached.
             return Ok(());
         }
+        let mut tile_distances = std::mem::take(&mut *lock(&self.spare));
+        tile_distances.resize(stored.cell_count(), RASTER_UNREACHABLE);
         if !self.store.read(tile, stored, &mut tile_distances)? {
             let [x, y] = tile;
             let message = "it was solved, but the store has lost or damaged it since: solve again".to_owned();
@@ -144,6 +170,7 @@ impl<S: TileStore> RasterField<'_, S> {
                     .copy_from_slice(&tile_distances[from..from + columns.len()]);
             }
         }
+        *lock(&self.spare) = tile_distances;
         Ok(())
     }
 }
@@ -230,7 +257,7 @@ pub fn solve_raster<'a, S: TileStore>(
         resumed_count,
     };
     let solved = solver.counts.into_keys().collect();
-    Ok(RasterField { store, tiling, solved, report })
+    Ok(RasterField { store, tiling, solved, report, spare: Mutex::default() })
 }
 
 fn check(size: [u32; 2], options: &RasterOptions) -> Result<()> {
@@ -323,6 +350,8 @@ struct Solver<'a, R, S> {
     /// Of the tiles that have been solved.
     counts: HashMap<usize, TileCounts>,
     visit_count: usize,
+    /// The arrays of the tiles that are not being solved: as many as are solved at once.
+    spare: Mutex<Vec<TileArrays>>,
 }
 
 impl<'a, R: Raster, S: TileStore> Solver<'a, R, S> {
@@ -343,19 +372,21 @@ impl<'a, R: Raster, S: TileStore> Solver<'a, R, S> {
             waits_at: vec![RASTER_UNREACHABLE; tiling.tile_count()],
             counts: HashMap::new(),
             visit_count: 0,
+            spare: Mutex::default(),
         }
     }
 
     /// Takes up the tiles that the store holds already, and returns their number.
     fn resume(&mut self) -> Result<usize> {
         let (store, tiling) = (self.store, self.tiling);
-        let stored = |number: usize| -> Result<Option<Vec<u64>>> {
+        let mut distances = Vec::new();
+        let stored = |number: usize, distances: &mut Vec<u64>| {
             let window = tiling.window(number);
-            let mut distances = vec![RASTER_UNREACHABLE; window.cell_count()];
-            Ok(store.read(tiling.tile(number), window, &mut distances)?.then_some(distances))
+            distances.resize(window.cell_count(), RASTER_UNREACHABLE);
+            store.read(tiling.tile(number), window, distances)
         };
         for number in 0..tiling.tile_count() {
-            if let Some(distances) = stored(number)? {
+            if stored(number, &mut distances)? {
                 let Visit { counts, edge, halo, .. } = Visit::new(tiling, number, &distances);
                 self.counts.insert(number, counts);
                 for (cell, distance) in edge.into_iter().chain(halo) {
@@ -366,15 +397,15 @@ impl<'a, R: Raster, S: TileStore> Solver<'a, R, S> {
         // A stored tile may not have seen what its neighbours found since, or what they found in it.
         for number in 0..tiling.tile_count() {
             let window = tiling.window(number);
-            let distances = if self.counts.contains_key(&number) { stored(number)? } else { None };
-            let seen = |cell: [u32; 2]| match (&distances, window.index(cell)) {
-                (Some(distances), Some(index)) => distances[index],
+            let is_stored = self.counts.contains_key(&number) && stored(number, &mut distances)?;
+            let seen = |cell: [u32; 2]| match window.index(cell) {
+                Some(index) if is_stored => distances[index],
                 _ => RASTER_UNREACHABLE,
             };
             let around = ring(tiling.cells(number)).chain(tiling.seen_edges(number));
             let news =
                 around.map(|cell| (self.borders.at(cell), seen(cell))).filter(|(known, seen)| known < seen);
-            let is_first = distances.is_none() && self.goals.contains_key(&number);
+            let is_first = !is_stored && self.goals.contains_key(&number);
             let least = news.map(|(known, _)| known).chain(is_first.then_some(0)).min();
             if let Some(least) = least {
                 self.wait(number, least);
@@ -414,13 +445,23 @@ impl<'a, R: Raster, S: TileStore> Solver<'a, R, S> {
 
     /// Reads a tile, solves it and writes it.
     fn visit(&self, number: usize) -> Result<Visit> {
+        let mut arrays = lock(&self.spare).pop().unwrap_or_default();
+        let visit = self.visit_in(number, &mut arrays);
+        lock(&self.spare).push(arrays);
+        visit
+    }
+
+    fn visit_in(&self, number: usize, arrays: &mut TileArrays) -> Result<Visit> {
         let (tiling, tile) = (self.tiling, self.tiling.tile(number));
         let (cells, window) = (tiling.cells(number), tiling.window(number));
-        let mut costs = vec![0; window.cell_count()];
-        self.raster.read(window, &mut costs)?;
-        let mut distances = vec![RASTER_UNREACHABLE; window.cell_count()];
-        let is_solved = self.store.read(tile, window, &mut distances)?;
-        let mut seeds = Vec::new();
+        arrays.grid.costs.clear();
+        arrays.grid.costs.resize(window.cell_count(), 0);
+        self.raster.read(window, &mut arrays.grid.costs)?;
+        let TileArrays { distances, seeds, .. } = &mut *arrays;
+        distances.clear();
+        distances.resize(window.cell_count(), RASTER_UNREACHABLE);
+        let is_solved = self.store.read(tile, window, distances)?;
+        seeds.clear();
         let mut lower = |cell: [u32; 2], distance: u64| {
             if let Some(index) = window.index(cell)
                 && distance < distances[index]
@@ -435,10 +476,9 @@ impl<'a, R: Raster, S: TileStore> Solver<'a, R, S> {
         if !is_solved && let Some(goals) = self.goals.get(&number) {
             goals.iter().for_each(|&goal| lower(goal, 0));
         }
-        let distances =
-            TileWindow { window, costs, distances, seeds }.solve(self.connectivity, self.max_distance)?;
-        self.store.write(tile, window, &distances)?;
-        Ok(Visit::new(tiling, number, &distances))
+        arrays.solve(window, self.connectivity, self.max_distance)?;
+        self.store.write(tile, window, &arrays.distances)?;
+        Ok(Visit::new(tiling, number, &arrays.distances))
     }
 
     /// Takes over what a tile tells, and lets neighbours wait whose edges it has lowered.

@@ -86,19 +86,20 @@ fn solve_by<const CORNERS: u8>(
 /// move lowers a distance but from the seeds, no move does afterwards. `u64::MAX` is unreachable.
 ///
 /// Works with what is above the least distance of the seeds, in 32 bits. Returns false, and leaves all distances as they are,
-/// where that comes too close to what 32 bits hold.
+/// where that comes too close to what 32 bits hold. `spare` is written over.
 pub(crate) fn improve(
     grid: &Grid,
     costs: CostRange,
     distances: &mut [u64],
     seeds: &[u32],
     max_distance: u64,
+    spare: &mut Vec<u32>,
 ) -> bool {
     match (grid.connectivity().neighbour_count(), grid.connectivity().corners()) {
-        (4, _) => improve_by::<NO_DIAGONALS>(grid, costs, distances, seeds, max_distance),
-        (_, Corners::BothFree) => improve_by::<BOTH_FREE>(grid, costs, distances, seeds, max_distance),
-        (_, Corners::OneFree) => improve_by::<ONE_FREE>(grid, costs, distances, seeds, max_distance),
-        (_, Corners::Any) => improve_by::<ANY_CORNERS>(grid, costs, distances, seeds, max_distance),
+        (4, _) => improve_by::<NO_DIAGONALS>(grid, costs, distances, seeds, max_distance, spare),
+        (_, Corners::BothFree) => improve_by::<BOTH_FREE>(grid, costs, distances, seeds, max_distance, spare),
+        (_, Corners::OneFree) => improve_by::<ONE_FREE>(grid, costs, distances, seeds, max_distance, spare),
+        (_, Corners::Any) => improve_by::<ANY_CORNERS>(grid, costs, distances, seeds, max_distance, spare),
     }
 }
 
@@ -108,12 +109,13 @@ fn improve_by<const CORNERS: u8>(
     distances: &mut [u64],
     seeds: &[u32],
     max_distance: u64,
+    spare: &mut Vec<u32>,
 ) -> bool {
     let Some(base) = seeds.iter().map(|&seed| distances[seed as usize]).min() else { return true };
     if base > max_distance {
         return true;
     }
-    let mut tiles = Tiles::new(grid, costs, Vec::new());
+    let mut tiles = Tiles::new(grid, costs, std::mem::take(spare));
     let max_above = u32::try_from(max_distance - base).unwrap_or(u32::MAX).min(UNREACHABLE - 1);
     tiles.load(distances, base);
     tiles.add_seeds(seeds);
@@ -124,7 +126,9 @@ fn improve_by<const CORNERS: u8>(
         awaited: Awaited::default(),
     };
     tiles.run::<CORNERS>(&mut stop);
-    tiles.store(distances, base, max_above)
+    let is_exact = tiles.store(distances, base, max_above);
+    *spare = tiles.distances;
+    is_exact
 }
 
 /// What is to be done in a tile, one bit per row of its window.
