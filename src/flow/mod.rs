@@ -1,10 +1,12 @@
 //! Distance and flow fields over grids: solved once, then followed by any number of agents.
 
 pub(crate) mod agents;
+pub(crate) mod cost_distance;
 pub(crate) mod field;
 pub(crate) mod grid;
 pub(crate) mod prepare;
 pub(crate) mod raster;
+pub(crate) mod weighted;
 
 pub use crate::cell::Cell;
 pub use agents::crowd::Agents;
@@ -12,6 +14,11 @@ pub use agents::crowd::Agents;
 pub use agents::device::{DeviceDirections, DevicePart};
 pub use agents::paths::{Path, Paths};
 pub use agents::steer::SteerOptions;
+pub use cost_distance::friction::FrictionValue;
+pub use cost_distance::options::{CostDistanceOptions, CostDistanceProgress};
+pub use cost_distance::scale::FrictionScale;
+pub use cost_distance::solve::cost_distance;
+pub use cost_distance::solved::{CostDistance, CostDistanceReport, NO_TARGET};
 pub use field::handle::Flow;
 pub use field::options::FieldOptions;
 pub use field::solved::{Field, UNREACHABLE};
@@ -28,6 +35,7 @@ pub use raster::files::TileFiles;
 pub use raster::solve::{RasterField, RasterOptions, RasterProgress, RasterReport, solve_raster};
 pub use raster::source::{MemoryRaster, Raster, RasterWindow};
 pub use raster::store::{MemoryTiles, RASTER_UNREACHABLE, TileStore};
+pub use weighted::rule::{CostRule, StepLengths};
 
 #[cfg(all(feature = "gpu", any(feature = "inspect", test)))]
 pub(crate) use agents::gpu::kernels::KERNELS as AGENT_KERNELS;

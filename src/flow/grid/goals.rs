@@ -27,28 +27,55 @@ pub(crate) struct Goals {
     pub(crate) given: Vec<Cell>,
 }
 
+/// Where a goal lies.
+pub(crate) enum Place<K> {
+    Outside,
+    Blocked,
+    /// On a cell that can be a goal, with what it is sorted by.
+    Free(K),
+}
+
+/// The goals that can be used, sorted and each once, and what became of all.
+///
+/// # Errors
+/// [`Error::NoGoals`] if none can be used; those of `place`.
+pub(crate) fn sort_out<K: Ord>(
+    goals: &[Cell],
+    mut place: impl FnMut(Cell) -> Result<Place<K>>,
+) -> Result<(Vec<K>, GoalReport)> {
+    let mut cells = Vec::with_capacity(goals.len());
+    let mut report = GoalReport::default();
+    for &goal in goals {
+        match place(goal)? {
+            Place::Outside => report.outside.push(goal),
+            Place::Blocked => report.blocked.push(goal),
+            Place::Free(cell) => cells.push(cell),
+        }
+    }
+    cells.sort_unstable();
+    cells.dedup();
+    report.used_count = cells.len();
+    if cells.is_empty() {
+        return Err(Error::NoGoals {
+            at: Location::Argument,
+            given_count: goals.len(),
+            blocked_count: report.blocked.len(),
+            outside_count: report.outside.len(),
+        });
+    }
+    Ok((cells, report))
+}
+
 impl Goals {
     pub(crate) fn new(grid: &Grid, goals: &[Cell]) -> Result<Self> {
-        let mut cells = Vec::with_capacity(goals.len());
-        let mut report = GoalReport::default();
-        for &goal in goals {
-            match grid.index(goal) {
-                None => report.outside.push(goal),
-                Some(_) if grid.is_obstacle(goal) => report.blocked.push(goal),
-                Some(index) => cells.push(index as u32),
-            }
-        }
-        cells.sort_unstable();
-        cells.dedup();
-        report.used_count = cells.len();
-        if cells.is_empty() {
-            return Err(Error::NoGoals {
-                at: Location::Argument,
-                given_count: goals.len(),
-                blocked_count: report.blocked.len(),
-                outside_count: report.outside.len(),
-            });
-        }
+        let place = |goal| {
+            Ok(match grid.index(goal) {
+                None => Place::Outside,
+                Some(_) if grid.is_obstacle(goal) => Place::Blocked,
+                Some(index) => Place::Free(index as u32),
+            })
+        };
+        let (cells, report) = sort_out(goals, place)?;
         Ok(Self { cells, report, given: goals.to_vec() })
     }
 

@@ -7,6 +7,7 @@ use crate::flow::field::cpu::masks;
 use crate::flow::field::cpu::moves::strides;
 use crate::flow::grid::cells::Grid;
 use crate::flow::raster::store::RASTER_UNREACHABLE;
+use crate::flow::weighted::rule::MoveCosts;
 
 /// Lowers distances from the cells `seeds`, whose own have been lowered, as far as moves allow; none beyond `max_distance`.
 ///
@@ -14,13 +15,14 @@ use crate::flow::raster::store::RASTER_UNREACHABLE;
 /// The position of a cell whose distance does not fit in 64 bits.
 pub(crate) fn improve(
     grid: &Grid,
+    moves: &MoveCosts,
     distances: &mut [u64],
     seeds: &[u32],
     max_distance: u64,
 ) -> Result<(), usize> {
     let masks = masks::masks::<u8>(grid);
     let strides = strides(grid);
-    let costs = grid.costs();
+    let cost_of = |index: usize| grid.costs().get(index).map_or(1, |&cost| cost);
     let mut heap: BinaryHeap<Reverse<(u64, u32)>> =
         seeds.iter().map(|&seed| Reverse((distances[seed as usize], seed))).collect();
     while let Some(Reverse((distance, index))) = heap.pop() {
@@ -29,13 +31,13 @@ pub(crate) fn improve(
             continue;
         }
         // A move and its reverse obey the same corner rule, so the mask of the settled cell serves for both.
-        let cost = u64::from(costs.get(from).map_or(1, |&cost| cost));
-        let mut moves = masks[from];
-        while moves != 0 {
-            let (stride, step) = strides[moves.trailing_zeros() as usize];
-            moves &= moves - 1;
-            let to = from.wrapping_add_signed(stride);
-            let lowered = distance.saturating_add(u64::from(step) * cost);
+        let mut mask = masks[from];
+        while mask != 0 {
+            let code = mask.trailing_zeros() as u8;
+            mask &= mask - 1;
+            let to = from.wrapping_add_signed(strides[usize::from(code)].0);
+            // The path goes from there over the settled cell.
+            let lowered = distance.saturating_add(moves.weight(code, cost_of(to), cost_of(from)));
             if lowered < distances[to] && lowered <= max_distance {
                 distances[to] = lowered;
                 heap.push(Reverse((lowered, to as u32)));

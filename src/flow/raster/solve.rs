@@ -7,7 +7,8 @@ use std::sync::Mutex;
 
 use crate::cell::Cell;
 use crate::error::{Error, Location, Result};
-use crate::flow::grid::goals::GoalReport;
+use crate::flow::grid::goals;
+use crate::flow::grid::goals::{GoalReport, Place};
 use crate::flow::grid::moves::Connectivity;
 use crate::flow::raster::borders::Borders;
 use crate::flow::raster::plan::plan;
@@ -15,6 +16,7 @@ use crate::flow::raster::source::{Raster, RasterWindow};
 use crate::flow::raster::store::{RASTER_UNREACHABLE, TileStore};
 use crate::flow::raster::tile::TileArrays;
 use crate::flow::raster::tiling::{Tiling, ring};
+use crate::flow::weighted::rule::{CostRule, MoveCosts, StepLengths};
 use crate::lock::lock;
 use crate::parallel;
 
@@ -33,8 +35,20 @@ pub struct RasterOptions {
     pub memory_limit: Option<u64>,
     /// Cells along the edge of a tile, 1 to 32,768. `None`: the largest up to 4,096 that the memory limit allows.
     pub tile_edge: Option<u32>,
-    /// The largest distance, in the units of [`Connectivity`]. Cells farther than this are left unreachable. `None`: no limit.
+    /// The largest distance, as a whole number like all distances. Cells farther than this are left unreachable. `None`: no limit.
     pub max_distance: Option<u64>,
+    /// Which cells' costs a move pays. By default [`CostRule::Entry`], as in all fields.
+    pub cost_rule: CostRule,
+    /// The lengths of steps, each up to 2²⁴. `None`: those of [`Connectivity`].
+    pub step_lengths: Option<StepLengths>,
+}
+
+impl RasterOptions {
+    /// The moves, and what they cost.
+    fn moves(&self) -> MoveCosts {
+        let lengths = self.step_lengths.unwrap_or_else(|| StepLengths::of(self.connectivity));
+        MoveCosts { connectivity: self.connectivity, rule: self.cost_rule, lengths }
+    }
 }
 
 /// How far the work is. No count ever falls but that of the tiles that wait.
@@ -273,35 +287,21 @@ fn check(size: [u32; 2], options: &RasterOptions) -> Result<()> {
             "a raster has two dimensions: Four or Eight",
         );
     }
-    Ok(())
+    options.step_lengths.map_or(Ok(()), StepLengths::check)
 }
 
 /// The goals that can be used, sorted and each once, and what became of all.
 fn sort_out(raster: &impl Raster, goals: &[Cell]) -> Result<(Vec<[u32; 2]>, GoalReport)> {
     let size = raster.size();
-    let mut report = GoalReport::default();
-    let mut cells = Vec::new();
-    for &goal in goals {
+    let (cells, report) = goals::sort_out(goals, |goal| {
         let inside = |at: i32, length: u32| u32::try_from(at).ok().filter(|&at| at < length);
         let (Some(x), Some(y), 0) = (inside(goal.x, size[0]), inside(goal.y, size[1]), goal.z) else {
-            report.outside.push(goal);
-            continue;
+            return Ok(Place::Outside);
         };
         let mut cost = [0];
         raster.read(RasterWindow { x, y, width: 1, height: 1 }, &mut cost)?;
-        if cost == [0] { report.blocked.push(goal) } else { cells.push([y, x]) }
-    }
-    cells.sort_unstable();
-    cells.dedup();
-    report.used_count = cells.len();
-    if cells.is_empty() {
-        return Err(Error::NoGoals {
-            at: Location::Argument,
-            given_count: goals.len(),
-            blocked_count: report.blocked.len(),
-            outside_count: report.outside.len(),
-        });
-    }
+        Ok(if cost == [0] { Place::Blocked } else { Place::Free([y, x]) })
+    })?;
     Ok((cells.into_iter().map(|[y, x]| [x, y]).collect(), report))
 }
 
@@ -315,6 +315,10 @@ fn job(raster: &impl Raster, tiling: Tiling, options: &RasterOptions, goals: &[[
     let _ = writeln!(job, "tiles of {}, halos of {}", tiling.edge, tiling.halo);
     let _ = writeln!(job, "neighbours {:?}", options.connectivity);
     let _ = writeln!(job, "max_distance {:?}", options.max_distance);
+    let MoveCosts { rule, lengths, .. } = options.moves();
+    if (rule, lengths) != (CostRule::Entry, StepLengths::of(options.connectivity)) {
+        let _ = writeln!(job, "cost rule {rule:?}, {lengths:?}");
+    }
     let _ = writeln!(job, "goals {} {:08x}", goals.len(), goal_hash.finalize());
     job
 }
@@ -339,7 +343,7 @@ struct Solver<'a, R, S> {
     raster: &'a R,
     store: &'a S,
     tiling: Tiling,
-    connectivity: Connectivity,
+    moves: MoveCosts,
     max_distance: u64,
     goals: HashMap<usize, Vec<[u32; 2]>>,
     borders: Borders,
@@ -364,7 +368,7 @@ impl<'a, R: Raster, S: TileStore> Solver<'a, R, S> {
             raster,
             store,
             tiling,
-            connectivity: options.connectivity,
+            moves: options.moves(),
             max_distance: options.max_distance.unwrap_or(u64::MAX).min(RASTER_UNREACHABLE - 1),
             goals: by_tile,
             borders: Borders::new(tiling),
@@ -476,7 +480,7 @@ impl<'a, R: Raster, S: TileStore> Solver<'a, R, S> {
         if !is_solved && let Some(goals) = self.goals.get(&number) {
             goals.iter().for_each(|&goal| lower(goal, 0));
         }
-        arrays.solve(window, self.connectivity, self.max_distance)?;
+        arrays.solve(window, &self.moves, self.max_distance)?;
         self.store.write(tile, window, &arrays.distances)?;
         Ok(Visit::new(tiling, number, &arrays.distances))
     }

@@ -4,10 +4,12 @@ use crate::cell::Cell;
 use crate::error::{Error, Location, Result};
 use crate::flow::field::cpu::moves::CostRange;
 use crate::flow::field::cpu::relax;
+use crate::flow::field::cpu::wave_method::WaveMethod;
 use crate::flow::grid::cells::{Grid, GridArrays};
-use crate::flow::grid::moves::Connectivity;
 use crate::flow::raster::heap;
 use crate::flow::raster::source::RasterWindow;
+use crate::flow::weighted::improve as weighted;
+use crate::flow::weighted::rule::{CostRule, MoveCosts, StepLengths};
 
 /// Bytes a cell while a tile is solved: costs (4), obstacles (a bit), distances (8), distances in 32 bits with their margins (4) or masks of
 /// the heap (1) and the heap, tiles of the relaxation (less than 1), and half as much for what the raster and the store take to read and write.
@@ -31,18 +33,20 @@ impl TileArrays {
     ///
     /// # Errors
     /// [`Error::Invalid`] at a cell whose distance does not fit in 64 bits.
-    pub(crate) fn solve(
-        &mut self,
-        window: RasterWindow,
-        connectivity: Connectivity,
-        max_distance: u64,
-    ) -> Result<()> {
+    pub(crate) fn solve(&mut self, window: RasterWindow, moves: &MoveCosts, max_distance: u64) -> Result<()> {
         let Self { grid: arrays, distances, seeds, spare } = self;
+        let connectivity = moves.connectivity;
         let grid = Grid::from_costs([window.width, window.height], connectivity, arrays)?;
         let costs = CostRange::new(&grid);
-        let is_solved =
-            relax::suits(&grid, costs) && relax::improve(&grid, costs, distances, seeds, max_distance, spare);
-        let solved = if is_solved { Ok(()) } else { heap::improve(&grid, distances, seeds, max_distance) };
+        // Steps of 32 bits are relaxed faster.
+        let is_plain = moves.rule == CostRule::Entry && moves.lengths == StepLengths::of(connectivity);
+        let is_solved = is_plain
+            && relax::suits(&grid, costs)
+            && relax::improve(&grid, costs, distances, seeds, max_distance, spare)
+            || WaveMethod::of(&grid) == WaveMethod::Tiles
+                && weighted::improve(moves, &grid, distances, seeds, max_distance);
+        let solved =
+            if is_solved { Ok(()) } else { heap::improve(&grid, moves, distances, seeds, max_distance) };
         grid.return_arrays(arrays);
         solved.map_err(|index| {
             let (x, y) = (index as u32 % window.width, index as u32 / window.width);

@@ -37,7 +37,17 @@ const INNER_FLOORS: [(&str, &[&[&str]]); 5] = [
             &["collide"],
         ],
     ),
-    ("flow", &[&["flow/grid"], &["flow/field"], &["flow/agents", "flow/raster"], &["flow"]]),
+    (
+        "flow",
+        &[
+            &["flow/grid"],
+            &["flow/field"],
+            &["flow/weighted"],
+            &["flow/agents", "flow/raster"],
+            &["flow/cost_distance"],
+            &["flow"],
+        ],
+    ),
     ("navigate", &[&["navigate/shared"], &["navigate/room", "navigate/surface"], &["navigate"]]),
     (
         "navigate/room",

@@ -1,0 +1,7 @@
+//! Cost distances over rasters of friction: floating-point friction, distances in the units of the map, allocation and paths.
+
+pub(crate) mod friction;
+pub(crate) mod options;
+pub(crate) mod scale;
+pub(crate) mod solve;
+pub(crate) mod solved;

@@ -1,0 +1,85 @@
+//! Cost distances that were solved: arrays, report and paths.
+
+use crate::cell::Cell;
+use crate::error::{Error, Location, Result};
+use crate::flow::cost_distance::scale::FrictionScale;
+use crate::flow::grid::goals::GoalReport;
+use crate::flow::grid::moves::Connectivity;
+
+/// The allocation of cells from which no target is reached, and of barriers.
+pub const NO_TARGET: u32 = u32::MAX;
+
+/// The cost distances of a raster. Arrays are row-major, `[height, width]`; those that were not asked for are empty.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct CostDistance {
+    /// Columns and rows.
+    pub size: [u32; 2],
+    /// The neighbours of a cell, whose order the codes in `next` follow.
+    pub connectivity: Connectivity,
+    /// The least cost of a path from each cell to a target, in the units of the map times those of friction, rounded to f32: 0 at targets, infinite
+    /// for barriers and where no target is reached.
+    pub distances: Vec<f32>,
+    /// The target that each cell's path leads to, by its number in the caller's list; [`NO_TARGET`] where there is none. Of several targets in one
+    /// cell it is the first. Of several equally near the one to which the path by `next` leads.
+    pub allocation: Vec<u32>,
+    /// The code of each cell's next cell on its path, in the order of [`Connectivity`]; [`NEXT_NONE`](crate::flow::NEXT_NONE) at targets, barriers, and where no target is
+    /// reached. Of several equally good it is the first in this order.
+    pub next: Vec<u8>,
+    /// What was solved, and how.
+    pub report: CostDistanceReport,
+}
+
+/// What was solved, and how.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct CostDistanceReport {
+    /// Which targets were used, and which were left out: on barriers, or outside the raster.
+    pub targets: GoalReport,
+    /// Cells from which a target is reached, targets included.
+    pub reached_count: u64,
+    /// The largest distance of a reached cell.
+    pub farthest: f64,
+    /// Barriers: cells whose friction is not a number, or infinite.
+    pub not_finite_count: u64,
+    /// Barriers: cells whose friction is 0 or negative.
+    pub not_positive_count: u64,
+    /// How friction became whole costs.
+    pub scale: FrictionScale,
+    /// The largest relative error of any path's cost, for the friction at hand: of the rounding of friction to whole costs and of the lengths of
+    /// steps together. The distances differ from the least costs by no more than this, and by the rounding of f32 (6e-8). More than 1e-3 only where
+    /// friction covers more than eight decades, or where `solve_count` is 2.
+    pub error_bound: f64,
+    /// Bits of the whole distances: 64.
+    pub distance_bits: u32,
+    /// How often the field was solved: twice where a distance outgrew 2⁶⁰, and coarser costs were needed.
+    pub solve_count: u32,
+    /// Tiles of 16 × 16 cells that were solved, each as often as it was.
+    pub visit_count: u64,
+}
+
+impl CostDistance {
+    /// The cells of the path from a cell to its target, both included; the cell alone where no target is reached, and where it is one itself. Takes a step for each cell of the path.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for a cell outside the raster; [`Error::Invalid`] if [`next`](Self::next) was not asked for.
+    pub fn path(&self, cell: Cell) -> Result<Vec<Cell>> {
+        let [width, height] = self.size.map(|length| length as i32);
+        if !((0..width).contains(&cell.x) && (0..height).contains(&cell.y) && cell.z == 0) {
+            let allowed = format!("it must be in the raster of {width} x {height} cells");
+            return Err(Error::value(Location::Argument, "cell", cell, allowed));
+        }
+        if self.next.is_empty() {
+            return Err(Error::invalid(Location::Argument, "paths need the next cells: set the option next"));
+        }
+        let mut path = vec![cell];
+        let mut cell = cell;
+        loop {
+            let code = self.next[cell.y as usize * width as usize + cell.x as usize];
+            let Some(&[x, y, _]) = self.connectivity.offsets().get(usize::from(code)) else { break };
+            cell = Cell::from([cell.x + x, cell.y + y]);
+            path.push(cell);
+        }
+        Ok(path)
+    }
+}

@@ -1,0 +1,77 @@
+//! Distances of 64 bits, lowered from some cells.
+
+use crate::flow::field::cpu::moves::CostRange;
+use crate::flow::grid::cells::Grid;
+use crate::flow::weighted::costs::TileCosts;
+use crate::flow::weighted::rule::MoveCosts;
+use crate::flow::weighted::tiles::{State, Tiles};
+use crate::flow::weighted::window::{EDGE, FAR};
+
+/// Lowers distances from the cells `seeds`, whose own have been lowered, as far as moves allow; none beyond `max_distance`. Where no
+/// move lowers a distance but from the seeds, no move does afterwards. `u64::MAX` is unreachable.
+///
+/// Works with what is above the least distance of the seeds. Returns false, and leaves all distances as they are, where that comes
+/// too close to 2⁶⁰.
+pub(crate) fn improve(
+    moves: &MoveCosts,
+    grid: &Grid,
+    distances: &mut [u64],
+    seeds: &[u32],
+    max_distance: u64,
+) -> bool {
+    let Some(base) = seeds.iter().map(|&seed| distances[seed as usize]).min() else { return true };
+    if base > max_distance {
+        return true;
+    }
+    let far = FAR as u64;
+    let max_above = (max_distance - base).min(far - 1);
+    let width = grid.width();
+    let read = |y: usize, line: &mut [u32]| {
+        match grid.costs().get(y * width..(y + 1) * width) {
+            Some(costs) => line.copy_from_slice(costs),
+            None => line.fill(1),
+        }
+        let blocked = &grid.blocked_words()[y * grid.row_words()..];
+        for (line, &blocked) in line.chunks_mut(64).zip(blocked).filter(|(_, blocked)| **blocked != 0) {
+            for (x, cost) in line.iter_mut().enumerate() {
+                *cost = if blocked >> x & 1 == 1 { 0 } else { *cost };
+            }
+        }
+        0.0
+    };
+    let costs = CostRange::new(grid);
+    let tile_costs = TileCosts::new([width, grid.size()[1] as usize], read).0;
+    let mut tiles = Tiles::new(&tile_costs, moves, costs.mean);
+    let across = tile_costs.tile_counts[0];
+    for (y, distances) in distances.chunks(width).enumerate() {
+        for (tile, distances) in tiles.distances[y / EDGE * across..].iter_mut().zip(distances.chunks(EDGE)) {
+            for (cell, &distance) in tile[y % EDGE].iter_mut().zip(distances) {
+                // Nearer cells, which nothing from the seeds can lower, get 0.
+                *cell = distance.saturating_sub(base).min(far) as i64;
+            }
+        }
+    }
+    let seeds = seeds.iter().map(|&seed| seed as usize);
+    let seeds: Vec<_> =
+        seeds.map(|seed| ([seed % width, seed / width], (distances[seed] - base).min(far) as i64)).collect();
+    tiles.add_seeds(seeds.into_iter());
+    while tiles.run(u64::MAX >> 1, max_above as i64) != State::Done {}
+    // One step from any nearer cell stays below `FAR`.
+    let end = far.saturating_sub(moves.longest_weight(costs.max));
+    let counts = |above: u64| above <= max_above && above < far;
+    let is_large = |&above: &i64| counts(above as u64) && above as u64 >= end;
+    if max_above >= end && tiles.distances.iter().flatten().flatten().any(is_large) {
+        return false;
+    }
+    for (y, distances) in distances.chunks_mut(width).enumerate() {
+        for (tile, distances) in tiles.distances[y / EDGE * across..].iter().zip(distances.chunks_mut(EDGE)) {
+            for (&cell, distance) in tile[y % EDGE].iter().zip(distances) {
+                // Cells that were nearer than `base` have 0 and stay as they were.
+                if counts(cell as u64) {
+                    *distance = (*distance).min(base + cell as u64);
+                }
+            }
+        }
+    }
+    true
+}

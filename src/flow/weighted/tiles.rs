@@ -1,0 +1,241 @@
+//! The tiles of a grid with weights, and the order in which they are relaxed.
+
+use crate::flow::field::cpu::radix::RadixHeap;
+use crate::flow::weighted::costs::TileCosts;
+use crate::flow::weighted::rule::MoveCosts;
+use crate::flow::weighted::weights;
+use crate::flow::weighted::window::{Changes, EDGE, FAR, TileCells, WINDOW, Window, Work};
+use crate::parallel;
+
+/// The width of a bucket, in steps of a typical weight: about one tile.
+const BUCKET_STEPS: u64 = 16;
+/// The tiles that a thread takes at a time; their results then stay in the cache.
+const TILES_A_THREAD: usize = 64;
+
+/// The distances of the cells of a grid, in tiles, and the tiles that wait.
+pub(crate) struct Tiles<'a> {
+    pub(crate) costs: &'a TileCosts,
+    moves: &'a MoveCosts,
+    /// Row-major.
+    pub(crate) distances: Vec<TileCells>,
+    waiting: Vec<Waiting>,
+    heap: RadixHeap,
+    /// The logarithm of the width of a bucket.
+    shift: u32,
+    /// Scratch memory.
+    window: Option<Box<Window>>,
+    thread_count: usize,
+    pub(crate) visit_count: u64,
+    /// Tiles that have been relaxed at least once.
+    pub(crate) solved_count: u64,
+}
+
+/// A tile that waits.
+#[derive(Debug, Clone, Copy, Default)]
+struct Waiting {
+    work: Work,
+    /// One more than the bucket in which the tile waits; 0 if it is in none.
+    bucket: u32,
+    is_solved: bool,
+}
+
+/// A tile that was relaxed, if any cell changed.
+struct Relaxed {
+    index: usize,
+    cells: TileCells,
+    changes: Changes,
+}
+
+/// How far the work is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    /// No move lowers a distance any more, but of cells beyond the largest distance.
+    Done,
+    Unfinished,
+}
+
+impl<'a> Tiles<'a> {
+    /// Tiles in which no cell is reached. `typical_cost` decides the order of the work only.
+    pub(crate) fn new(costs: &'a TileCosts, moves: &'a MoveCosts, typical_cost: u64) -> Self {
+        let count = costs.windows.len();
+        let cost = u32::try_from(typical_cost).unwrap_or(u32::MAX).max(1);
+        let bucket_width = moves.weight(1, cost, cost).max(moves.weight(0, cost, cost)) * BUCKET_STEPS;
+        Self {
+            costs,
+            moves,
+            distances: vec![[[FAR; EDGE]; EDGE]; count],
+            waiting: vec![Waiting::default(); count],
+            heap: RadixHeap::new(),
+            shift: bucket_width.ilog2(),
+            window: None,
+            thread_count: parallel::in_pool(parallel::thread_count),
+            visit_count: 0,
+            solved_count: 0,
+        }
+    }
+
+    /// Lowers the distances of cells to those given, and lets the tiles around them wait.
+    pub(crate) fn add_seeds(&mut self, seeds: impl Iterator<Item = ([usize; 2], i64)>) {
+        let [across, _] = self.costs.tile_counts;
+        let mut least = vec![FAR; self.distances.len()];
+        for ([x, y], distance) in seeds {
+            let tile = y / EDGE * across + x / EDGE;
+            let known = &mut self.distances[tile][y % EDGE][x % EDGE];
+            *known = distance.min(*known);
+            least[tile] = least[tile].min(distance);
+        }
+        for (tile, &distance) in least.iter().enumerate().filter(|(_, distance)| **distance < FAR) {
+            let (x, y) = ((tile % across) as isize, (tile / across) as isize);
+            for (y, x) in (y - 1..=y + 1).flat_map(|y| (x - 1..=x + 1).map(move |x| (y, x))) {
+                self.wake([x, y], distance, Work::ALL);
+            }
+        }
+    }
+
+    /// Adds work to a tile, if it is in the grid. `distance` is the least that the tile will get.
+    fn wake(&mut self, [x, y]: [isize; 2], distance: i64, work: Work) {
+        let [across, down] = self.costs.tile_counts.map(|count| count as isize);
+        if x < 0 || y < 0 || x >= across || y >= down {
+            return;
+        }
+        let index = (y * across + x) as usize;
+        let bucket = u32::try_from(distance >> self.shift).unwrap_or(u32::MAX).min(u32::MAX - 1);
+        let Waiting { work: known, bucket: waits_in, .. } = &mut self.waiting[index];
+        known.from_above |= work.from_above;
+        known.from_below |= work.from_below;
+        known.along |= work.along;
+        if *waits_in == 0 || *waits_in > bucket + 1 {
+            *waits_in = bucket + 1;
+            self.heap.push(bucket, index as u32);
+        }
+    }
+
+    /// Relaxes at least `count` tiles, unless none waits that may lower distances up to `max_distance`.
+    pub(crate) fn run(&mut self, count: u64, max_distance: i64) -> State {
+        let end = self.visit_count + count;
+        let mut waiting = Vec::new();
+        while self.visit_count < end {
+            let Some(bucket) = self.heap.pop_bucket(&mut waiting) else { return State::Done };
+            // No later change is nearer than the bucket.
+            if i64::from(bucket) << self.shift > max_distance {
+                return State::Done;
+            }
+            self.relax_bucket(bucket, &waiting);
+        }
+        State::Unfinished
+    }
+
+    /// Relaxes the tiles of a bucket.
+    fn relax_bucket(&mut self, bucket: u32, waiting: &[(u32, u32)]) {
+        if self.thread_count == 1 {
+            let mut window = std::mem::take(&mut self.window).unwrap_or_else(Window::new);
+            for &(_, index) in waiting {
+                if let Some(work) = self.taken(index as usize, bucket)
+                    && let Some(relaxed) = self.relaxed(&mut window, index as usize, work)
+                {
+                    self.take_over(&relaxed);
+                }
+            }
+            self.window = Some(window);
+            return;
+        }
+        // Tiles that are relaxed at once don't touch, so each sees what its neighbours in the bucket found before.
+        let mut works = Vec::new();
+        let across = self.costs.tile_counts[0];
+        for color in 0..4 {
+            let is_of_color = |index: usize| index % across % 2 + index / across % 2 * 2 == color;
+            works.clear();
+            for index in waiting.iter().map(|&(_, index)| index as usize).filter(|&index| is_of_color(index))
+            {
+                works.extend(self.taken(index, bucket).map(|work| (index, work)));
+            }
+            for works in works.chunks(TILES_A_THREAD * self.thread_count) {
+                let tiles = &*self;
+                let relaxed = parallel::map_init(works, Window::new, |window, &(index, work)| {
+                    tiles.relaxed(window, index, work)
+                });
+                relaxed.iter().flatten().for_each(|relaxed| self.take_over(relaxed));
+            }
+        }
+    }
+
+    /// What is to be done in a tile that waits in a bucket. One that has waited in several was relaxed in the first of them.
+    fn taken(&mut self, index: usize, bucket: u32) -> Option<Work> {
+        let tile = &mut self.waiting[index];
+        if tile.bucket != bucket + 1 {
+            return None;
+        }
+        self.visit_count += 1;
+        self.solved_count += u64::from(!tile.is_solved);
+        let work = tile.work;
+        *tile = Waiting { is_solved: true, ..Waiting::default() };
+        Some(work)
+    }
+
+    /// Relaxes a tile; `None` if no cell changed.
+    fn relaxed(&self, window: &mut Window, index: usize, work: Work) -> Option<Relaxed> {
+        self.load(index, window);
+        let mut cells = self.distances[index];
+        let changes = window.relax(work, self.has_diagonals(), &mut cells)?;
+        Some(Relaxed { index, cells, changes })
+    }
+
+    /// Writes a tile, and wakes the neighbours that see a change.
+    fn take_over(&mut self, relaxed: &Relaxed) {
+        let &Relaxed { index, cells, changes: Changes { rows, columns } } = relaxed;
+        self.distances[index] = cells;
+        let across = self.costs.tile_counts[0];
+        let (x, y) = ((index % across) as isize, (index / across) as isize);
+        for (changes, y, work) in [
+            (rows[0], y - 1, Work { from_below: 1 << EDGE, ..Work::default() }),
+            (rows[1], y + 1, Work { from_above: 1 << 1, ..Work::default() }),
+        ] {
+            for (distance, x) in changes.into_iter().zip([x - 1, x, x + 1]) {
+                if distance < FAR {
+                    self.wake([x, y], distance, work);
+                }
+            }
+        }
+        for (column, x) in columns.into_iter().zip([x - 1, x + 1]) {
+            let rows = column.rows;
+            if rows != 0 {
+                let diagonal = if self.has_diagonals() { rows } else { 0 };
+                let work = Work { from_above: diagonal, from_below: diagonal, along: rows };
+                self.wake([x, y], column.least, work);
+            }
+        }
+    }
+
+    pub(crate) fn has_diagonals(&self) -> bool {
+        self.moves.connectivity.neighbour_count() > 4
+    }
+
+    /// Loads the distances and the weights of a tile and of the cells around it.
+    pub(crate) fn load(&self, index: usize, window: &mut Window) {
+        weights::fill(self.moves, &self.costs.windows[index], &mut window.weights);
+        let [across, down] = self.costs.tile_counts;
+        let (x, y) = (index % across, index / across);
+        let (has_west, has_east) = (x > 0, x + 1 < across);
+        let mut cells = [[FAR; WINDOW]; WINDOW];
+        let mut load_row = |index: usize, from: usize, to: usize| {
+            let cells = &mut cells[to];
+            cells[1..=EDGE].copy_from_slice(&self.distances[index][from]);
+            if has_west {
+                cells[0] = self.distances[index - 1][from][EDGE - 1];
+            }
+            if has_east {
+                cells[EDGE + 1] = self.distances[index + 1][from][0];
+            }
+        };
+        if y > 0 {
+            load_row(index - across, EDGE - 1, 0);
+        }
+        for row in 0..EDGE {
+            load_row(index, row, row + 1);
+        }
+        if y + 1 < down {
+            load_row(index + across, 0, EDGE + 1);
+        }
+        window.load(&cells);
+    }
+}
