@@ -11,6 +11,7 @@ Arrays go in and come out as numpy's. Every exception is a :class:`hullfield.Err
 
 from hullfield import collide
 from hullfield._batch import Batch
+from hullfield._cost_distance import NO_TARGET, CellPaths, CostDistance, CostDistanceReport, cost_distance
 from hullfield._engine import Engine, adapters, get_num_threads, set_num_threads
 from hullfield._errors import (
     CancelledError,
@@ -30,8 +31,12 @@ from hullfield._errors import (
 from hullfield._pending import Pending
 
 __all__ = [
+    "NO_TARGET",
     "Batch",
     "CancelledError",
+    "CellPaths",
+    "CostDistance",
+    "CostDistanceReport",
     "DeviceLostError",
     "DistanceOverflowError",
     "Engine",
@@ -48,6 +53,7 @@ __all__ = [
     "WaitTimeoutError",
     "adapters",
     "collide",
+    "cost_distance",
     "get_num_threads",
     "set_num_threads",
 ]

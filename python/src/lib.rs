@@ -5,6 +5,7 @@
 
 mod arrays;
 mod collide;
+mod cost_distance;
 mod engine;
 mod error;
 mod fork;
@@ -16,6 +17,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use crate::collide::{arena::Arena, columns::BodyColumns, hull::Hull};
+    #[pymodule_export]
+    use crate::cost_distance::{CostDistance, cost_distance};
     #[pymodule_export]
     use crate::engine::{Engine, adapters, get_num_threads, set_num_threads};
     #[pymodule_export]

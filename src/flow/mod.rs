@@ -30,11 +30,15 @@ pub use grid::frame::GridFrame;
 pub use grid::goals::GoalReport;
 pub use grid::moves::{Connectivity, Corners, NEXT_NONE};
 pub use prepare::Query;
+pub use raster::field::RasterField;
 #[cfg(not(target_arch = "wasm32"))]
 pub use raster::files::TileFiles;
-pub use raster::solve::{RasterField, RasterOptions, RasterProgress, RasterReport, solve_raster};
+pub use raster::options::{RasterOptions, RasterProgress, RasterReport};
+pub use raster::solve::solve_raster;
+pub use raster::solver::RasterSolver;
 pub use raster::source::{MemoryRaster, Raster, RasterWindow};
 pub use raster::store::{MemoryTiles, RASTER_UNREACHABLE, TileStore};
+pub use raster::task::{TileAnswer, TileTask};
 pub use weighted::rule::{CostRule, StepLengths};
 
 #[cfg(all(feature = "gpu", any(feature = "inspect", test)))]

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use hullfield::flow::{
     Cell, Connectivity, MemoryRaster, MemoryTiles, Raster, RasterField, RasterOptions, RasterProgress,
-    RasterReport, RasterWindow, TileFiles, TileStore, solve_raster,
+    RasterReport, RasterSolver, RasterWindow, TileFiles, TileStore, TileTask, solve_raster,
 };
 use hullfield::{Error, Location, Result};
 use hullfield_oracle::extent;
@@ -492,4 +492,57 @@ fn errors_of_rasters_and_stores_come_back() {
     let field = solve_raster(&raster, &scene.goals, &store, &options, go_on).unwrap();
     assert!(field.report().resumed_count > 0);
     judge(&scene, &wanted(&scene), &field).unwrap();
+}
+
+/// Tasks that are solved one by one, in any order, with answers that come late, twice or from a process that joined the folder.
+#[test]
+fn tasks_may_be_solved_anywhere_in_any_order() {
+    let mut random = Random::new(19);
+    for (number, scene) in
+        scenes::small_scenes(Connectivity::default()).iter().step_by(extent(20, 5)).enumerate()
+    {
+        let folder = Folder::new("tasks");
+        let tiles = TileFiles::open(&folder.0).unwrap();
+        let (raster, options) = (raster(scene), options(scene, [17, 33, 64][number % 3]));
+        let mut solver = RasterSolver::new(&raster, &scene.goals, &tiles, &options, 1).unwrap();
+        let helper = TileFiles::join(&folder.0).unwrap();
+        let mut out: Vec<TileTask> = Vec::new();
+        while !solver.is_done() {
+            out.extend(solver.tasks(3));
+            let mut tiles_out: Vec<_> = out.iter().map(TileTask::tile).collect();
+            tiles_out.sort_unstable();
+            tiles_out.dedup();
+            assert_eq!(tiles_out.len(), out.len(), "{}: a tile was given out twice at once", scene.name);
+            let task = out.swap_remove(random.below(out.len()));
+            let answer = task.solve(&raster, &helper).unwrap();
+            // A worker that was thought dead solved it too.
+            assert_eq!(task.solve(&raster, &helper).unwrap(), answer);
+            solver.note(&answer).unwrap();
+            assert!(matches!(solver.note(&answer), Err(Error::Invalid { .. })));
+        }
+        let field = solver.finish(&tiles).unwrap();
+        judge(scene, &wanted(scene), &field).unwrap();
+    }
+}
+
+#[test]
+fn tasks_and_folders_that_do_not_fit_are_errors() {
+    let raster = MemoryRaster::new([9, 9], vec![1; 81]).unwrap();
+    let folder = Folder::new("join");
+    let error = TileFiles::join(&folder.0).unwrap_err();
+    assert!(error.to_string().contains("holds no tiles of hullfield"), "{error}");
+    let tiles = TileFiles::open(&folder.0).unwrap();
+    let options = RasterOptions { tile_edge: Some(4), ..RasterOptions::default() };
+    let mut solver = RasterSolver::new(&raster, &[[0, 0].into()], &tiles, &options, 1).unwrap();
+    let joined = TileFiles::join(&folder.0).unwrap();
+    let error = RasterSolver::new(&raster, &[[0, 0].into()], &joined, &options, 1).unwrap_err();
+    assert!(error.to_string().contains("solve tasks only"), "{error}");
+    let tasks = solver.tasks(9);
+    assert_eq!(tasks.len(), 1);
+    assert!(solver.tasks(9).is_empty() && !solver.is_done());
+    let other = MemoryRaster::new([9, 8], vec![1; 72]).unwrap();
+    let error = tasks[0].solve(&other, &joined).unwrap_err();
+    assert!(error.to_string().contains("the task is for a raster of 9 x 9"), "{error}");
+    let error = solver.finish(&tiles).unwrap_err();
+    assert!(error.to_string().contains("tiles still wait"), "{error}");
 }

@@ -161,8 +161,8 @@ impl FrictionScale {
     }
 
     /// The options that [`solve_raster`](crate::flow::solve_raster) needs for these costs.
-    pub fn raster_options(&self) -> crate::flow::raster::solve::RasterOptions {
-        crate::flow::raster::solve::RasterOptions {
+    pub fn raster_options(&self) -> crate::flow::raster::options::RasterOptions {
+        crate::flow::raster::options::RasterOptions {
             connectivity: self.moves.connectivity,
             cost_rule: self.moves.rule,
             step_lengths: Some(self.moves.lengths),
@@ -237,5 +237,5 @@ fn exponent(number: f64) -> i32 {
 
 /// Two to a power, which is held within what f64 can.
 fn power_of_two(power: i32) -> f64 {
-    f64::from_bits(((power.clamp(-1000, 1000) + 1023) as u64) << 52)
+    f64::from_bits(((power.clamp(-1022, 1023) + 1023) as u64) << 52)
 }

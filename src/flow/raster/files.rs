@@ -28,8 +28,8 @@ const PIECE_BYTES: usize = 1 << 16;
 #[derive(Debug)]
 pub struct TileFiles {
     folder: PathBuf,
-    /// Locked where the system has locks.
-    lock: File,
+    /// Locked where the system has locks; `None` for one that joined.
+    lock: Option<File>,
 }
 
 impl TileFiles {
@@ -56,7 +56,21 @@ impl TileFiles {
             let message = format!("{}: the folder is in use: take another, or wait", folder.display());
             return Err(Error::invalid(Location::Argument, message));
         }
-        Ok(Self { folder, lock })
+        Ok(Self { folder, lock: Some(lock) })
+    }
+
+    /// Uses a folder that another process has open, to solve the [tasks](crate::flow::TileTask) that it gives out: no two processes then write one tile
+    /// at once. A full solve that joins is an error.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] where the folder holds no tiles of a job.
+    pub fn join(folder: impl Into<PathBuf>) -> Result<Self> {
+        let folder = folder.into();
+        if !folder.join(JOB_FILE).exists() {
+            let message = format!("{}: the folder holds no tiles of hullfield", folder.display());
+            return Err(Error::invalid(Location::Argument, message));
+        }
+        Ok(Self { folder, lock: None })
     }
 
     /// The folder.
@@ -92,7 +106,7 @@ impl TileFiles {
 
     /// Writes a file whole or not at all.
     fn write_file(&self, path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
-        let unfinished = path.with_extension("unfinished");
+        let unfinished = path.with_extension(format!("unfinished-{}", std::process::id()));
         let written = File::create(&unfinished)
             .and_then(|mut file| write(&mut file))
             .and_then(|()| fs::rename(&unfinished, path));
@@ -106,6 +120,10 @@ impl TileFiles {
 
 impl TileStore for TileFiles {
     fn begin(&self, job: &str) -> Result<()> {
+        if self.lock.is_none() {
+            let message = "tiles that were joined solve tasks only: open the folder for a solve of its own";
+            return Err(Error::invalid(Location::Argument, format!("{}: {message}", self.folder.display())));
+        }
         let path = self.folder.join(JOB_FILE);
         match fs::read_to_string(&path) {
             Ok(stored) if stored == job => Ok(()),

@@ -6,13 +6,17 @@
 //! threads and the order of the work.
 
 pub(crate) mod borders;
+pub(crate) mod field;
 // A browser has no files.
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod files;
 pub(crate) mod heap;
+pub(crate) mod options;
 pub(crate) mod plan;
 pub(crate) mod solve;
+pub(crate) mod solver;
 pub(crate) mod source;
 pub(crate) mod store;
+pub(crate) mod task;
 pub(crate) mod tile;
 pub(crate) mod tiling;

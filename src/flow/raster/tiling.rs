@@ -4,6 +4,7 @@ use crate::flow::raster::source::RasterWindow;
 
 /// A raster cut into square tiles; those of the last column and row may be smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Tiling {
     /// Columns and rows of the raster.
     pub(crate) size: [u32; 2],
@@ -14,6 +15,15 @@ pub(crate) struct Tiling {
 }
 
 impl Tiling {
+    /// Whether the numbers are those of a raster and its tiles, so that no sum of them overflows and a window's cells can be counted in 32 bits.
+    #[cfg(feature = "serde")]
+    pub(crate) fn is_sound(&self) -> bool {
+        let Self { size, edge, halo } = *self;
+        size.iter().all(|length| (1..=i32::MAX as u32).contains(length))
+            && (1..=1 << 15).contains(&edge)
+            && (1..=edge).contains(&halo)
+    }
+
     /// Columns and rows of tiles.
     pub(crate) fn counts(&self) -> [u32; 2] {
         self.size.map(|length| length.div_ceil(self.edge))

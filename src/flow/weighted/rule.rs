@@ -60,6 +60,7 @@ impl StepLengths {
 
 /// The moves of a grid of two dimensions, and what they cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct MoveCosts {
     pub(crate) connectivity: Connectivity,
     pub(crate) rule: CostRule,
