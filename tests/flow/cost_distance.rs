@@ -1,0 +1,521 @@
+//! Cost distances against Dijkstra in f64, which knows nothing of whole costs, within the bound that the report states.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::ops::ControlFlow;
+
+use hullfield::Error;
+use hullfield::flow::{
+    Cell, Connectivity, Corners, CostDistance, CostDistanceOptions, CostDistanceProgress, CostRule,
+    FrictionScale, MemoryRaster, MemoryTiles, NEXT_NONE, NO_TARGET, Raster, RasterOptions, RasterWindow,
+    StepLengths, cost_distance, solve_raster,
+};
+use hullfield_oracle::extent;
+use hullfield_oracle::random::Random;
+
+/// What rounding to f32 adds to the bound.
+const F32: f64 = 1.0 / (1 << 24) as f64;
+
+const CONNECTIVITIES: [Connectivity; 4] = [
+    Connectivity::Four,
+    Connectivity::Eight(Corners::BothFree),
+    Connectivity::Eight(Corners::OneFree),
+    Connectivity::Eight(Corners::Any),
+];
+
+fn go_on(_: CostDistanceProgress) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+#[derive(Debug, Clone)]
+struct Scene {
+    name: String,
+    size: [usize; 2],
+    friction: Vec<f64>,
+    targets: Vec<Cell>,
+    options: CostDistanceOptions,
+}
+
+/// A cell of the heap, the nearest first.
+struct Open(f64, usize);
+
+impl PartialEq for Open {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+impl Eq for Open {}
+impl PartialOrd for Open {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Open {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.0.total_cmp(&self.0)
+    }
+}
+
+impl Scene {
+    fn index(&self, [x, y]: [i32; 2]) -> Option<usize> {
+        let [width, height] = self.size.map(|length| length as i32);
+        ((0..width).contains(&x) && (0..height).contains(&y)).then_some((y * width + x) as usize)
+    }
+
+    fn cell(&self, index: usize) -> [i32; 2] {
+        [(index % self.size[0]) as i32, (index / self.size[0]) as i32]
+    }
+
+    fn is_free(&self, cell: [i32; 2]) -> bool {
+        self.index(cell).is_some_and(|index| self.friction[index] > 0.0 && self.friction[index].is_finite())
+    }
+
+    /// The cost of a move; `None` if it is not allowed.
+    fn move_cost(&self, from: [i32; 2], to: [i32; 2]) -> Option<f64> {
+        let [dx, dy] = [to[0] - from[0], to[1] - from[1]];
+        if !self.is_free(from) || !self.is_free(to) || dx.abs().max(dy.abs()) != 1 {
+            return None;
+        }
+        if dx != 0 && dy != 0 {
+            let free_count =
+                [[from[0], to[1]], [to[0], from[1]]].into_iter().filter(|&cell| self.is_free(cell)).count();
+            let needed = match self.options.connectivity {
+                Connectivity::Eight(Corners::BothFree) => 2,
+                Connectivity::Eight(Corners::OneFree) => 1,
+                Connectivity::Eight(Corners::Any) => 0,
+                _ => return None,
+            };
+            if free_count < needed {
+                return None;
+            }
+        }
+        let [width, height] = self.options.cell_size;
+        let length = (f64::from(dx) * width).hypot(f64::from(dy) * height);
+        let [start, target] = [from, to].map(|cell| self.friction[self.index(cell).unwrap()]);
+        Some(match self.options.cost_rule {
+            CostRule::Entry => length * target,
+            CostRule::Mean => length * (start + target) / 2.0,
+        })
+    }
+
+    fn around(&self, [x, y]: [i32; 2]) -> impl Iterator<Item = [i32; 2]> {
+        (y - 1..=y + 1).flat_map(move |y| (x - 1..=x + 1).map(move |x| [x, y]))
+    }
+
+    /// The least cost of a path from each cell to the nearest of some cells; infinite where there is none, or it is more than the largest distance.
+    fn expected(&self, sources: &[usize]) -> Vec<f64> {
+        let mut costs = vec![f64::INFINITY; self.friction.len()];
+        let mut heap = BinaryHeap::new();
+        for &source in sources {
+            costs[source] = 0.0;
+            heap.push(Open(0.0, source));
+        }
+        while let Some(Open(cost, index)) = heap.pop() {
+            if cost > costs[index] {
+                continue;
+            }
+            let to = self.cell(index);
+            for from in self.around(to) {
+                if let Some(step) = self.move_cost(from, to) {
+                    let from = self.index(from).unwrap();
+                    if cost + step < costs[from] {
+                        costs[from] = cost + step;
+                        heap.push(Open(cost + step, from));
+                    }
+                }
+            }
+        }
+        costs
+    }
+
+    fn sources(&self) -> Vec<usize> {
+        let on_map = self.targets.iter().map(|cell| [cell.x, cell.y]);
+        on_map.filter(|&cell| self.is_free(cell)).filter_map(|cell| self.index(cell)).collect()
+    }
+
+    fn solve(&self) -> CostDistance {
+        let size = self.size.map(|length| length as u32);
+        cost_distance(size, &self.friction, &self.targets, &self.options, go_on).unwrap()
+    }
+}
+
+/// Compares distances, paths and allocation with the oracle. `Err` says what is wrong.
+fn judge(scene: &Scene, solved: &CostDistance) -> Result<(), String> {
+    let sources = scene.sources();
+    let expected = scene.expected(&sources);
+    let bound = solved.report.error_bound + F32 + 1e-12;
+    let near = |found: f64, wanted: f64| (found - wanted).abs() <= bound * wanted;
+    let limit = scene.options.max_distance.unwrap_or(f64::INFINITY);
+    let mut reached_count = 0;
+    let mut farthest = 0.0_f64;
+    for (index, &wanted) in expected.iter().enumerate() {
+        let name = || format!("{}, cell {:?}", scene.name, scene.cell(index));
+        let found = f64::from(solved.distances[index]);
+        let is_reached = found.is_finite();
+        // Close to the limit either is right.
+        let may_differ = near(limit, wanted) || near(found, limit);
+        if is_reached != (wanted <= limit && wanted.is_finite()) && !may_differ {
+            return Err(format!("{}: {found}, expected {wanted}, limit {limit}", name()));
+        }
+        let (next, allocation) = (solved.next[index], solved.allocation[index]);
+        if !is_reached {
+            if next != NEXT_NONE || allocation != NO_TARGET {
+                return Err(format!(
+                    "{}: next {next}, allocation {allocation} where nothing is reached",
+                    name()
+                ));
+            }
+            continue;
+        }
+        reached_count += 1;
+        farthest = farthest.max(found);
+        if !near(found, wanted) {
+            return Err(format!("{}: {found}, expected {wanted}, bound {bound}", name()));
+        }
+        // Every seventh path: its moves are allowed, its cost is the distance, its end is the target of the allocation.
+        if index % 7 != 0 && wanted > 0.0 {
+            continue;
+        }
+        let path = solved.path(Cell::from(scene.cell(index))).map_err(|error| error.to_string())?;
+        let mut cost = 0.0;
+        for step in path.windows(2) {
+            let [from, to] = [step[0], step[1]].map(|cell| [cell.x, cell.y]);
+            cost += scene.move_cost(from, to).ok_or_else(|| format!("{}: {from:?} to {to:?}", name()))?;
+        }
+        if !near(found, cost) {
+            return Err(format!("{}: {found}, its path costs {cost}", name()));
+        }
+        let end = path[path.len() - 1];
+        let first = scene.targets.iter().position(|&target| target == end);
+        if first != Some(allocation as usize) {
+            return Err(format!("{}: allocation {allocation}, the path ends at {end}", name()));
+        }
+    }
+    // The distance to the allocated target alone is that of the cell.
+    for (number, target) in scene.targets.iter().enumerate() {
+        let Some(source) = scene.index([target.x, target.y]).filter(|source| sources.contains(source)) else {
+            if solved.allocation.contains(&(number as u32)) {
+                return Err(format!("{}: target {number} can't be used", scene.name));
+            }
+            continue;
+        };
+        let alone = scene.expected(&[source]);
+        for (index, _) in solved.allocation.iter().enumerate().filter(|(_, found)| **found == number as u32) {
+            if !near(f64::from(solved.distances[index]), alone[index]) {
+                let (cell, distance) = (scene.cell(index), solved.distances[index]);
+                return Err(format!("{}: {cell:?} has {distance}, {} to {number}", scene.name, alone[index]));
+            }
+        }
+    }
+    let report = &solved.report;
+    let counts = (report.reached_count, report.farthest as f32);
+    if counts != (reached_count, farthest as f32) {
+        return Err(format!("{}: counts {counts:?}, expected {reached_count}, {farthest}", scene.name));
+    }
+    let barrier_count = scene.friction.iter().filter(|value| !(**value > 0.0 && value.is_finite())).count();
+    if report.not_finite_count + report.not_positive_count != barrier_count as u64 {
+        return Err(format!("{}: {barrier_count} barriers, {report:?}", scene.name));
+    }
+    Ok(())
+}
+
+/// Kinds of friction.
+const KINDS: usize = 9;
+
+fn friction(kind: usize, [width, height]: [usize; 2], random: &mut Random) -> Vec<f64> {
+    let mut friction = Vec::with_capacity(width * height);
+    for at in 0..width * height {
+        let (x, y) = (at % width, at / width);
+        let smooth = 2.0 + (x as f64 * 0.11).sin() + (y as f64 * 0.07).cos() * 0.9;
+        friction.push(match kind {
+            0 => 1.0,
+            1 => f64::from(random.between(1.0, 10.0) as f32),
+            2 => smooth,
+            // Barriers of all kinds.
+            3 if random.chance(0.3) => [f64::NAN, f64::INFINITY, 0.0, -3.0][random.below(4)],
+            // Barriers one cell wide, with a gap each.
+            4 if y % 6 == 3 && x != (y * 31) % width => f64::NAN,
+            4 if x % 9 == 4 && y % 6 != 1 => 0.0,
+            // A serpentine.
+            5 if y % 2 == 1 && x != if y % 4 == 1 { width - 1 } else { 0 } => f64::NAN,
+            6 => random.log_between(1e-3, 1.0),
+            7 => random.log_between(1e-3, 1e3),
+            // Diagonal barriers, which only a cut corner crosses.
+            8 if (x + y) % 8 == 3 => f64::NAN,
+            3 | 4 => smooth,
+            _ => random.between(0.5, 3.0),
+        });
+    }
+    friction
+}
+
+const SIZES: [[usize; 2]; 10] =
+    [[1, 1], [1, 40], [37, 1], [2, 3], [15, 17], [16, 16], [17, 15], [32, 33], [50, 34], [64, 65]];
+
+fn scenes(random: &mut Random) -> Vec<Scene> {
+    let mut scenes = Vec::new();
+    let sizes = [[1.0, 1.0], [30.0, 30.0], [1.0, 2.5], [0.01, 0.003]];
+    for number in 0..extent(180, 1500) {
+        let kind = number % KINDS;
+        let size = SIZES[random.below(SIZES.len())];
+        let friction = friction(kind, size, random);
+        let mut targets: Vec<Cell> = (0..1 + random.below(4))
+            .map(|_| Cell::from([random.below(size[0]) as i32, random.below(size[1]) as i32]))
+            .collect();
+        targets.push(targets[0]);
+        targets.push(Cell::from([-1, 0]));
+        let options = CostDistanceOptions {
+            connectivity: CONNECTIVITIES[number % 4],
+            cost_rule: [CostRule::Mean, CostRule::Entry][number / 4 % 2],
+            cell_size: sizes[random.below(sizes.len())],
+            max_distance: random.chance(0.3).then(|| random.between(0.0, 60.0)),
+            distances: true,
+            allocation: true,
+            next: true,
+        };
+        let name = format!("scene {number} of {size:?}: {options:?}");
+        let scene = Scene { name, size, friction, targets, options };
+        if !scene.sources().is_empty() {
+            scenes.push(scene);
+        }
+    }
+    scenes
+}
+
+#[test]
+fn distances_paths_and_allocation_are_those_of_dijkstra() {
+    let scenes = scenes(&mut Random::new(5));
+    assert!(scenes.len() > 100, "{}", scenes.len());
+    let mut kinds = [0; 3];
+    for scene in &scenes {
+        let solved = scene.solve();
+        judge(scene, &solved).unwrap();
+        let report = &solved.report;
+        assert_eq!(report.targets.outside.len(), 1);
+        kinds[0] += usize::from(report.error_bound < 1e-14);
+        kinds[1] += usize::from(report.error_bound < 1e-6);
+        kinds[2] += usize::from(report.error_bound > 1e-5);
+        assert!(report.error_bound < 1e-3, "{}: {}", scene.name, report.error_bound);
+    }
+    assert!(kinds.iter().all(|&count| count > 5), "{kinds:?}");
+}
+
+/// Friction in f32 gives what the same friction in f64 does.
+#[test]
+fn friction_may_have_either_width() {
+    let mut random = Random::new(8);
+    let friction: Vec<f32> = (0..60 * 40).map(|_| random.between(0.1, 20.0) as f32).collect();
+    let wide: Vec<f64> = friction.iter().map(|&value| value.into()).collect();
+    let (targets, options) = ([Cell::from([30, 20])], CostDistanceOptions::default());
+    let solved = cost_distance([60, 40], &friction, &targets, &options, go_on).unwrap();
+    assert_eq!(solved, cost_distance([60, 40], &wide, &targets, &options, go_on).unwrap());
+    // All bits of these are kept: what is left is the diagonal.
+    assert!(solved.report.error_bound < 3e-9, "{}", solved.report.error_bound);
+    assert!(solved.allocation.is_empty() && solved.next.is_empty());
+    assert!(solved.path(Cell::from([0, 0])).unwrap_err().to_string().contains("set the option next"));
+}
+
+/// Whatever the number of threads, and tile by tile in a raster of whole costs.
+#[test]
+fn threads_and_tiles_change_nothing() {
+    let mut random = Random::new(12);
+    for scene in scenes(&mut random).iter().step_by(extent(4, 1)) {
+        let solved = scene.solve();
+        for thread_count in [1, 2, 5] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(thread_count).build().unwrap();
+            let other = pool.install(|| scene.solve());
+            assert_eq!(solved.report.error_bound, other.report.error_bound);
+            assert_eq!(
+                (&solved.distances, &solved.next, &solved.allocation),
+                (&other.distances, &other.next, &other.allocation),
+                "{}, {thread_count} threads",
+                scene.name
+            );
+        }
+        compare_with_raster(scene, &solved, [7, 16, 23][random.below(3)]).unwrap();
+    }
+}
+
+/// Compares with a raster that is solved in tiles.
+fn compare_with_raster(scene: &Scene, solved: &CostDistance, edge: u32) -> Result<(), String> {
+    let scale = solved.report.scale;
+    let [width, height] = scene.size.map(|length| length as u32);
+    let whole = RasterWindow { x: 0, y: 0, width, height };
+    let mut costs = vec![7; scene.friction.len()];
+    scale.costs(&scene.friction, whole, &mut costs).unwrap();
+    let raster = MemoryRaster::new([width, height], costs).unwrap();
+    let options = RasterOptions {
+        tile_edge: Some(edge),
+        max_distance: scene.options.max_distance.map(|distance| scale.whole_distance(distance)),
+        ..scale.raster_options()
+    };
+    let store = MemoryTiles::default();
+    let field =
+        solve_raster(&raster, &scene.targets, &store, &options, |_| ControlFlow::Continue(())).unwrap();
+    let distances = field.distances(whole).unwrap();
+    for (index, &distance) in distances.iter().enumerate() {
+        let [tiled, found] = [scale.distance(distance) as f32, solved.distances[index]];
+        if tiled != found {
+            return Err(format!("{}, {:?}: {found}, tiled {tiled}", scene.name, scene.cell(index)));
+        }
+    }
+    Ok(())
+}
+
+/// Steps and costs so long that tiles need a heap: the mean rule holds there too.
+#[test]
+fn a_heap_gives_the_same_raster() {
+    let mut random = Random::new(31);
+    for connectivity in CONNECTIVITIES {
+        for cost_rule in [CostRule::Mean, CostRule::Entry] {
+            let size = [50, 40];
+            let cost = |random: &mut Random| if random.chance(0.3) { 0 } else { 1 + random.below(9) as u32 };
+            let costs: Vec<u32> = (0..2000).map(|_| cost(&mut random)).collect();
+            let plain = MemoryRaster::new(size, costs.clone()).unwrap();
+            let large =
+                MemoryRaster::new(size, costs.iter().map(|&cost| cost * 400_000_000).collect()).unwrap();
+            let step_lengths = Some(StepLengths { x: 3, y: 5, diagonal: 7 });
+            let options = RasterOptions {
+                connectivity,
+                cost_rule,
+                step_lengths,
+                tile_edge: Some(16),
+                ..RasterOptions::default()
+            };
+            let goal = [Cell::from([costs.iter().position(|&cost| cost > 0).unwrap() as i32 % 50, 0])];
+            let solve = |raster: &MemoryRaster, options: &RasterOptions| {
+                let tiles = MemoryTiles::default();
+                let field = solve_raster(raster, &goal, &tiles, options, |_| ControlFlow::Continue(()))?;
+                field.distances(RasterWindow { x: 0, y: 0, width: 50, height: 40 })
+            };
+            let small = solve(&plain, &options).unwrap();
+            let times = |distance: u64| distance.checked_mul(400_000_000).map_or(u64::MAX, |found| found);
+            let wanted: Vec<u64> =
+                small.iter().map(|&at| if at == u64::MAX { at } else { times(at) }).collect();
+            assert_eq!(solve(&large, &options).unwrap(), wanted);
+            // Close to 2^60 and beyond: lengths of 2^24.
+            let step_lengths = Some(StepLengths { x: 3 << 21, y: 5 << 21, diagonal: 7 << 21 });
+            let far: Vec<u64> = wanted.iter().map(|&at| if at == u64::MAX { at } else { at << 21 }).collect();
+            let options = RasterOptions { step_lengths, ..options };
+            assert_eq!(solve(&large, &options).unwrap(), far);
+            assert!(far.iter().any(|&at| at != u64::MAX && at > 1 << 57), "{:?}", far.iter().max());
+        }
+    }
+    let raster = MemoryRaster::new([2, 1], vec![1, 1]).unwrap();
+    let lengths = StepLengths { x: 1, y: 0, diagonal: 1 };
+    let options = RasterOptions { step_lengths: Some(lengths), ..RasterOptions::default() };
+    let tiles = MemoryTiles::default();
+    let error = solve_raster(&raster, &[Cell::from([0, 0])], &tiles, &options, |_| ControlFlow::Continue(()));
+    assert!(error.unwrap_err().to_string().contains("each length must be from 1 to 2^24"));
+    assert_eq!(raster.size(), [2, 1]);
+}
+
+/// A path whose length outgrows 2^60 at the finest scale.
+#[test]
+fn long_paths_get_coarser_costs() {
+    let (width, height) = (500, 201);
+    // A serpentine of costly cells beside some that cost a thousandth.
+    let friction: Vec<f64> = (0..width * height)
+        .map(|at| (at % width, at / width))
+        .map(|(x, y)| match (x, y) {
+            (1, 0) => 1.0,
+            _ if y % 2 == 1 && x != if y % 4 == 1 { width - 1 } else { 0 } => f64::NAN,
+            _ => 1e3 + (x % 7) as f64,
+        })
+        .collect();
+    let options = CostDistanceOptions { allocation: true, next: true, ..Default::default() };
+    let targets = vec![Cell::from([0, 0])];
+    let scene = Scene { name: "serpentine".to_owned(), size: [width, height], friction, targets, options };
+    let solved = scene.solve();
+    assert_eq!(solved.report.solve_count, 2);
+    assert!(solved.report.error_bound < 1e-3, "{}", solved.report.error_bound);
+    judge(&scene, &solved).unwrap();
+}
+
+/// Over many decades the report says what is lost, and no cell is free.
+#[test]
+fn a_wide_range_is_reported() {
+    let friction = [1e-12, 1e-12, 1e-12, 1.0];
+    let options = CostDistanceOptions::default();
+    let solved = cost_distance([4, 1], &friction, &[Cell::from([0, 0])], &options, go_on).unwrap();
+    assert!(solved.report.error_bound > 1e-3);
+    assert!(solved.distances.is_sorted_by(|near, far| near < far), "{:?}", solved.distances);
+    for (found, wanted) in solved.distances.iter().zip([0.0, 1e-12, 2e-12, 0.5]) {
+        assert!((f64::from(*found) - wanted).abs() <= solved.report.error_bound * wanted);
+    }
+    // Numbers at the ends of f64.
+    for friction in [[f64::MIN_POSITIVE, f64::MAX], [5e-324, 5e-324], [f64::MAX, f64::MAX], [1e-310, 1.0]] {
+        let solved = cost_distance([2, 1], &friction, &[Cell::from([0, 0])], &options, go_on).unwrap();
+        assert_eq!(solved.report.reached_count, 2);
+        assert!(solved.report.error_bound > 0.0);
+    }
+}
+
+#[test]
+fn bad_input_is_one_clear_error() {
+    let nan = f32::NAN;
+    let friction = [1.0, nan, 0.0, 1.0, -1.0, f32::INFINITY];
+    let plain = CostDistanceOptions::default();
+    let error = |size: [u32; 2], targets: &[[i32; 2]], options: &CostDistanceOptions| {
+        let targets: Vec<Cell> = targets.iter().map(|&cell| cell.into()).collect();
+        cost_distance(size, &friction, &targets, options, go_on).unwrap_err().to_string()
+    };
+    let barriers = [[1, 0], [2, 0], [1, 1], [2, 1], [3, 0], [0, -1]];
+    let found = error([3, 2], &barriers, &plain);
+    assert!(found.contains("of 6 given, 4 are on obstacles, 2 off the grid"), "{found}");
+    let found = error([3, 3], &[[0, 0]], &plain);
+    assert_eq!(found, "6 values of friction were given, the raster has 9 cells");
+    let with = |change: &dyn Fn(&mut CostDistanceOptions)| {
+        let mut options = plain.clone();
+        change(&mut options);
+        error([3, 2], &[[0, 0]], &options)
+    };
+    for (found, text) in [
+        (error([0, 2], &[[0, 0]], &plain), "size is [0, 2, 1]"),
+        (with(&|options| options.cell_size = [0.0, 1.0]), "cell_size is [0.0, 1.0], both must be finite"),
+        (with(&|options| options.cell_size = [1.0, f64::NAN]), "cell_size is [1.0, NaN]"),
+        (with(&|options| options.cell_size = [1.0, 1001.0]), "up to 1,000 times the other"),
+        (with(&|options| options.max_distance = Some(-1.0)), "max_distance is -1"),
+        (with(&|options| options.max_distance = Some(f64::NAN)), "max_distance is NaN"),
+        (with(&|options| options.connectivity = Connectivity::Six), "connectivity is Six"),
+    ] {
+        assert!(found.contains(text), "{found}");
+    }
+    let targets = [Cell::from([0, 0])];
+    let stopped = cost_distance([3, 2], &friction, &targets, &plain, |_| ControlFlow::Break(()));
+    assert!(matches!(stopped, Err(Error::Cancelled)));
+    let solved = cost_distance([3, 2], &friction, &targets, &plain, go_on).unwrap();
+    assert_eq!((solved.report.not_finite_count, solved.report.not_positive_count), (2, 2));
+    // A scale knows its range.
+    let scale = FrictionScale::new([1.0, 2.0], Connectivity::Four, CostRule::Entry, [1.0; 2]).unwrap();
+    let window = RasterWindow { x: 5, y: 7, width: 2, height: 1 };
+    let found = scale.costs(&[1.0_f32, 2.5], window, &mut [0; 2]).unwrap_err().to_string();
+    assert_eq!(found, "cell (6, 7): friction is 2.5, the scale was made for friction from 1 to 2");
+    assert!(scale.costs(&[nan, -4.0], window, &mut [0; 2]).is_ok());
+    assert!(FrictionScale::new([2.0, 1.0], Connectivity::Four, CostRule::Entry, [1.0; 2]).is_err());
+}
+
+/// A comparator that can't fail proves nothing.
+#[test]
+fn one_wrong_cell_is_found() {
+    let mut random = Random::new(99);
+    let size = [40, 30];
+    let options = CostDistanceOptions { allocation: true, next: true, ..Default::default() };
+    let targets = vec![Cell::from([3, 4]), Cell::from([30, 20])];
+    let friction = friction(1, size, &mut random);
+    let scene = Scene { name: "one wrong cell".to_owned(), size, friction, targets, options };
+    let solved = scene.solve();
+    judge(&scene, &solved).unwrap();
+    compare_with_raster(&scene, &solved, 16).unwrap();
+    let spoil = |change: &dyn Fn(&mut CostDistance)| {
+        let mut wrong = solved.clone();
+        change(&mut wrong);
+        (judge(&scene, &wrong).is_err(), compare_with_raster(&scene, &wrong, 16).is_err())
+    };
+    // A relative error of 1e-6.
+    assert_eq!(spoil(&|wrong| wrong.distances[700] *= 1.000_001), (true, true));
+    assert_eq!(spoil(&|wrong| wrong.distances[700] = f32::INFINITY), (true, true));
+    assert!(spoil(&|wrong| wrong.next[700] = (wrong.next[700] + 4) % 8).0);
+    assert!(spoil(&|wrong| wrong.allocation[700] = 1 - wrong.allocation[700]).0);
+    assert!(spoil(&|wrong| wrong.report.reached_count -= 1).0);
+}

@@ -5,6 +5,7 @@
 mod agents;
 #[path = "../../src/testing.rs"]
 mod common;
+mod cost_distance;
 #[cfg(feature = "gpu")]
 mod crowd;
 mod edits;

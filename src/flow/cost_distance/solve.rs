@@ -60,7 +60,7 @@ const PASS_TILES: usize = 1 << 10;
 /// let friction = [1.0_f32, f32::NAN, 1.0, 1.0, 3.0, 1.0];
 /// let options = CostDistanceOptions { cell_size: [10.0, 10.0], next: true, ..Default::default() };
 /// let solved = cost_distance([3, 2], &friction, &[[2, 0].into()], &options, |_| ControlFlow::Continue(()))?;
-/// assert_eq!(solved.distances, [48.284_27, f32::INFINITY, 0.0, 48.284_27, 28.284_27, 10.0]);
+/// assert_eq!(solved.distances, [56.568_542, f32::INFINITY, 0.0, 48.284_27, 28.284_271, 10.0]);
 /// assert_eq!(solved.path([0, 0].into())?.len(), 3);
 /// assert!(solved.report.error_bound < 1e-8);
 /// # Ok::<(), hullfield::Error>(())
