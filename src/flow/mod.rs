@@ -15,7 +15,7 @@ pub use agents::device::{DeviceDirections, DevicePart};
 pub use agents::paths::{Path, Paths};
 pub use agents::steer::SteerOptions;
 pub use cost_distance::friction::FrictionValue;
-pub use cost_distance::options::{CostDistanceOptions, CostDistanceProgress};
+pub use cost_distance::options::{CostDistanceOptions, CostDistanceProgress, Slope};
 pub use cost_distance::scale::FrictionScale;
 pub use cost_distance::solve::cost_distance;
 pub use cost_distance::solved::{CostDistance, CostDistanceReport, NO_TARGET};

@@ -9,9 +9,15 @@ impl FrictionValue for f32 {}
 impl FrictionValue for f64 {}
 
 mod sealed {
-    pub trait Sealed {}
-    impl Sealed for f32 {}
-    impl Sealed for f64 {}
+    pub trait Sealed {
+        const NAN: Self;
+    }
+    impl Sealed for f32 {
+        const NAN: Self = Self::NAN;
+    }
+    impl Sealed for f64 {
+        const NAN: Self = Self::NAN;
+    }
 }
 
 /// Values for one thread at a time.
@@ -110,4 +116,33 @@ pub(crate) fn scale_row<F: FrictionValue>(friction: &[F], factor: f64, costs: &m
         largest = if error > largest { error } else { largest };
     }
     largest
+}
+
+/// Writes the bits of friction times `factor` as `f32`, 0 for barriers. Returns the largest relative error of rounding.
+pub(crate) fn narrow_row<F: FrictionValue>(friction: &[F], factor: f64, costs: &mut [u32]) -> f64 {
+    let mut largest = 0.0;
+    for (cost, &value) in costs.iter_mut().zip(friction) {
+        let value: f64 = value.into();
+        if !is_free(value) {
+            *cost = 0;
+            continue;
+        }
+        let scaled = value * factor;
+        let narrow = (scaled as f32).max(f32::MIN_POSITIVE);
+        *cost = narrow.to_bits();
+        let error = (f64::from(narrow) - scaled).abs() / scaled;
+        largest = if error > largest { error } else { largest };
+    }
+    largest
+}
+
+/// Whether a cell of this friction is no barrier.
+pub(crate) fn is_free(friction: f64) -> bool {
+    friction > 0.0 && friction < f64::INFINITY
+}
+
+/// Friction with a barrier where the ground has no height.
+pub(crate) fn on_ground<F: FrictionValue>(friction: &[F], elevation: &[f32]) -> Vec<F> {
+    let on_ground = |(&friction, height): (&F, &f32)| if height.is_finite() { friction } else { F::NAN };
+    friction.iter().zip(elevation).map(on_ground).collect()
 }

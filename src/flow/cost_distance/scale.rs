@@ -107,8 +107,7 @@ impl FrictionScale {
 
     /// What one unit of whole distances is, in the units of the map times those of friction.
     pub fn unit(&self) -> f64 {
-        let shares = if self.moves.rule == CostRule::Mean { 2.0 } else { 1.0 };
-        self.length_unit / self.factor / shares
+        self.length_unit / self.factor / self.moves.rule.cell_count() as f64
     }
 
     /// A whole distance in the units of the map times those of friction; infinite for
@@ -231,11 +230,11 @@ fn step_lengths(cell_size: [f64; 2], connectivity: Connectivity) -> (StepLengths
 }
 
 /// The exponent of a positive number.
-fn exponent(number: f64) -> i32 {
+pub(crate) fn exponent(number: f64) -> i32 {
     (number.to_bits() >> 52) as i32 - 1023
 }
 
 /// Two to a power, which is held within what f64 can.
-fn power_of_two(power: i32) -> f64 {
+pub(crate) fn power_of_two(power: i32) -> f64 {
     f64::from_bits(((power.clamp(-1022, 1023) + 1023) as u64) << 52)
 }

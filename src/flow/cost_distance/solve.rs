@@ -8,13 +8,15 @@ use crate::flow::cost_distance::friction;
 use crate::flow::cost_distance::friction::{FrictionCounts, FrictionValue};
 use crate::flow::cost_distance::options::{CostDistanceOptions, CostDistanceProgress};
 use crate::flow::cost_distance::scale::{FrictionScale, check_moves};
+use crate::flow::cost_distance::scaling::Scaling;
+use crate::flow::cost_distance::slope_scale;
+use crate::flow::cost_distance::slope_scale::SlopeScale;
 use crate::flow::cost_distance::solved::{CostDistance, CostDistanceReport, NO_TARGET};
 use crate::flow::grid::cells::check_size;
 use crate::flow::grid::goals;
 use crate::flow::grid::goals::{GoalReport, Place};
 use crate::flow::grid::moves::Connectivity;
 use crate::flow::weighted::codes;
-use crate::flow::weighted::costs::TileCosts;
 use crate::flow::weighted::tiles::{State, Tiles};
 use crate::flow::weighted::window::{EDGE, FAR, Row, TileCells};
 use crate::parallel;
@@ -27,7 +29,8 @@ const PASS_TILES: usize = 1 << 10;
 /// The least cost of a path from each cell of a raster to the nearest of some targets.
 ///
 /// `friction` is what a move costs for each unit of length, row-major, one value for each of `size` columns × rows. A cell whose friction is not a number, infinite, 0
-/// or negative is a barrier. A move costs its length times the mean friction of both its cells, or that of the cell entered ([`CostRule`](crate::flow::CostRule)).
+/// or negative is a barrier. A move costs its length times the mean friction of both its cells, or that of the cell entered ([`CostRule`](crate::flow::CostRule)). Over ground with
+/// heights the length is that over the ground, times a factor for the slope ([`Slope`](crate::flow::Slope)).
 ///
 /// `on_progress` is called every few thousand tiles, and may end the work.
 ///
@@ -73,18 +76,41 @@ pub fn cost_distance<F: FrictionValue>(
     mut on_progress: impl FnMut(CostDistanceProgress) -> ControlFlow<()>,
 ) -> Result<CostDistance> {
     check(size, friction.len(), options)?;
+    match &options.slope {
+        Some(slope) => {
+            slope_scale::check(slope, friction.len())?;
+            solve(size, &friction::on_ground(friction, &slope.elevation), targets, options, &mut on_progress)
+        }
+        None => solve(size, friction, targets, options, &mut on_progress),
+    }
+}
+
+/// The same where barriers are barriers by their friction alone.
+fn solve<F: FrictionValue>(
+    size: [u32; 2],
+    friction: &[F],
+    targets: &[Cell],
+    options: &CostDistanceOptions,
+    on_progress: &mut impl FnMut(CostDistanceProgress) -> ControlFlow<()>,
+) -> Result<CostDistance> {
     let size = size.map(|length| length as usize);
     let counts = FrictionCounts::new(friction);
     let (sources, targets) = sort_out(size, friction, targets)?;
+    let CostDistanceOptions { connectivity, cost_rule, cell_size, .. } = *options;
+    let scaling = match &options.slope {
+        Some(slope) => Scaling::Slope(SlopeScale::new(size, friction, &counts, options, slope)),
+        None => {
+            let range = [counts.min, counts.max];
+            Scaling::Flat(FrictionScale::new(range, connectivity, cost_rule, cell_size)?)
+        }
+    };
     let job = Job { size, friction, counts, sources, targets, options };
-    let range = [counts.min, counts.max];
-    let scale = FrictionScale::new(range, options.connectivity, options.cost_rule, options.cell_size)?;
-    if let Some(solved) = job.solve(scale, 1, &mut on_progress)? {
+    if let Some(solved) = job.solve(scaling, 1, on_progress)? {
         return Ok(solved);
     }
-    let solved = job.solve(job.coarser(scale), 2, &mut on_progress)?;
+    let solved = job.solve(scaling.coarser(&counts, friction.len()), 2, on_progress)?;
     solved.ok_or_else(|| {
-        Error::internal("flow::cost_distance::solve", "coarse costs were too large".to_owned())
+        Error::internal("flow::cost_distance::solve", "coarse weights were too large".to_owned())
     })
 }
 
@@ -119,7 +145,7 @@ fn sort_out<F: FrictionValue>(
     let place = |cell: Cell| {
         Ok(index(cell).map_or(Place::Outside, |index| {
             let friction: f64 = friction[index].into();
-            if friction > 0.0 && friction < f64::INFINITY { Place::Free(index) } else { Place::Blocked }
+            if friction::is_free(friction) { Place::Free(index) } else { Place::Blocked }
         }))
     };
     let (cells, report) = goals::sort_out(targets, place)?;
@@ -140,30 +166,22 @@ struct Job<'a, F> {
 }
 
 impl<F: FrictionValue> Job<'_, F> {
-    /// Costs so coarse that no path that visits each cell once comes to 2⁶⁰.
-    fn coarser(&self, scale: FrictionScale) -> FrictionScale {
-        let costs = self.counts.sum * scale.factor() + self.friction.len() as f64;
-        let longest = 2.0 * f64::from(scale.step_lengths().longest(self.options.connectivity)) * costs;
-        scale.coarser((longest.log2() - 59.0).ceil().max(1.0) as u32)
-    }
-
-    /// Solves the field with costs of this scale; `None` if a distance outgrows 2⁶⁰.
+    /// Solves the field; `None` if a distance outgrows 2⁶⁰.
     fn solve(
         &self,
-        scale: FrictionScale,
+        scaling: Scaling<'_>,
         solve_count: u32,
         on_progress: &mut impl FnMut(CostDistanceProgress) -> ControlFlow<()>,
     ) -> Result<Option<CostDistance>> {
         let Self { size, friction, counts, .. } = *self;
         let width = size[0];
-        let read = |y: usize, costs: &mut [u32]| {
-            friction::scale_row(&friction[y * width..(y + 1) * width], scale.factor(), costs)
-        };
-        let (costs, rounding) = TileCosts::new(size, read);
-        let max_distance =
-            self.options.max_distance.map_or(u64::MAX, |distance| scale.whole_distance(distance));
-        let max_distance = max_distance.min(FAR as u64 - 1) as i64;
-        let mut tiles = Tiles::new(&costs, &scale.moves, (counts.typical() * scale.factor()) as u64);
+        let (costs, rounding) = scaling.costs(size, friction);
+        let unit = scaling.unit();
+        // The factor allows for the rounding of a quotient that is a whole number.
+        let whole = |distance: f64| (distance / unit * (1.0 + 8.0 * f64::EPSILON)) as i64;
+        let max_distance = self.options.max_distance.map_or(FAR, whole).min(FAR - 1);
+        let weighing = scaling.weighing();
+        let mut tiles = Tiles::new(&costs, &weighing, scaling.typical_weight(counts.typical()));
         tiles.add_seeds(self.sources.iter().map(|&(cell, _)| ([cell % width, cell / width], 0)));
         loop {
             let state = tiles.run(PROGRESS_INTERVAL, max_distance);
@@ -181,11 +199,11 @@ impl<F: FrictionValue> Job<'_, F> {
         }
         let (reached_count, farthest) = reached(&tiles, max_distance);
         // One step from any nearer cell stays below `FAR`.
-        if farthest >= FAR - scale.moves.longest_weight(scale.cost(counts.max)) as i64 {
+        if farthest >= FAR - scaling.longest_weight(counts.max) as i64 {
             return Ok(None);
         }
         let CostDistanceOptions { connectivity, distances, allocation, next, .. } = *self.options;
-        let distances = if distances { rounded(&tiles, max_distance, scale.unit()) } else { Vec::new() };
+        let distances = if distances { rounded(&tiles, max_distance, unit) } else { Vec::new() };
         let mut next_codes = Vec::new();
         if next || allocation {
             next_codes = codes::next(&tiles, max_distance);
@@ -209,11 +227,12 @@ impl<F: FrictionValue> Job<'_, F> {
         let report = CostDistanceReport {
             targets: self.targets.clone(),
             reached_count,
-            farthest: farthest as f64 * scale.unit(),
+            farthest: farthest as f64 * unit,
             not_finite_count: counts.not_finite,
             not_positive_count: counts.not_positive,
-            scale,
-            error_bound: scale.bound(rounding),
+            scale: if let Scaling::Flat(scale) = scaling { Some(scale) } else { None },
+            unit,
+            error_bound: scaling.bound(rounding),
             distance_bits: i64::BITS,
             solve_count,
             visit_count,

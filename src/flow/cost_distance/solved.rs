@@ -44,10 +44,12 @@ pub struct CostDistanceReport {
     pub not_finite_count: u64,
     /// Barriers: cells whose friction is 0 or negative.
     pub not_positive_count: u64,
-    /// How friction became whole costs.
-    pub scale: FrictionScale,
-    /// The largest relative error of any path's cost, for the friction at hand: of the rounding of friction to whole costs and of the lengths of
-    /// steps together. The distances differ from the least costs by no more than this, and by the rounding of f32 (6e-8). More than 1e-3 only where
+    /// How friction became whole costs; `None` where ground that rises and falls gave each move a weight of its own.
+    pub scale: Option<FrictionScale>,
+    /// What one unit of the whole distances is, in the units of the map times those of friction.
+    pub unit: f64,
+    /// The largest relative error of any path's cost, for the friction at hand: of the rounding of friction and of the lengths of
+    /// steps to whole numbers together. The distances differ from the least costs by no more than this, and by the rounding of f32 (6e-8). More than 1e-3 only where
     /// friction covers more than eight decades, or where `solve_count` is 2.
     pub error_bound: f64,
     /// Bits of the whole distances: 64.

@@ -1,7 +1,6 @@
 //! The costs of the cells of a grid, cut into the windows of tiles.
 
-use crate::flow::weighted::weights::WindowCosts;
-use crate::flow::weighted::window::{EDGE, WINDOW};
+use crate::flow::weighted::window::{EDGE, WINDOW, WindowCosts};
 use crate::parallel;
 
 /// The costs of a grid, one window for each tile; so the weights of a tile are found in one place in memory.

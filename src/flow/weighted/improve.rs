@@ -5,6 +5,7 @@ use crate::flow::grid::cells::Grid;
 use crate::flow::weighted::costs::TileCosts;
 use crate::flow::weighted::rule::MoveCosts;
 use crate::flow::weighted::tiles::{State, Tiles};
+use crate::flow::weighted::weights::Weighing;
 use crate::flow::weighted::window::{EDGE, FAR};
 
 /// Lowers distances from the cells `seeds`, whose own have been lowered, as far as moves allow; none beyond `max_distance`. Where no
@@ -41,7 +42,9 @@ pub(crate) fn improve(
     };
     let costs = CostRange::new(grid);
     let tile_costs = TileCosts::new([width, grid.size()[1] as usize], read).0;
-    let mut tiles = Tiles::new(&tile_costs, moves, costs.mean);
+    let weighing = Weighing::Costs(*moves);
+    let typical_cost = u32::try_from(costs.mean).unwrap_or(u32::MAX);
+    let mut tiles = Tiles::new(&tile_costs, &weighing, moves.weight(1, typical_cost, typical_cost));
     let across = tile_costs.tile_counts[0];
     for (y, distances) in distances.chunks(width).enumerate() {
         for (tile, distances) in tiles.distances[y / EDGE * across..].iter_mut().zip(distances.chunks(EDGE)) {

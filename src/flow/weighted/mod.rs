@@ -8,6 +8,7 @@ pub(crate) mod codes;
 pub(crate) mod costs;
 pub(crate) mod improve;
 pub(crate) mod rule;
+pub(crate) mod slope;
 pub(crate) mod tiles;
 pub(crate) mod weights;
 pub(crate) mod window;

@@ -7,9 +7,12 @@ use crate::flow::grid::moves::Connectivity;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum CostRule {
-    /// The length of the step times the cost of the cell entered: the rule of fields, and of scikit-image's `MCP`.
+    /// The length of the step times the cost of the cell entered, on the path from a cell to the goal: the rule of fields.
     #[default]
     Entry,
+    /// The length of the step times the cost of the cell left. Read from the goal outward it is the cell entered: the rule of scikit-image's `MCP`,
+    /// which also adds the cost of the start.
+    Exit,
     /// The length of the step times the mean cost of both cells: the rule of GRASS's `r.cost`, of xarray-spatial and of
     /// scikit-image's `MCP_Geometric`. Whole distances count it twice, so that nothing is rounded: the length times the sum of both costs.
     Mean,
@@ -81,6 +84,7 @@ impl MoveCosts {
     pub(crate) fn weight(&self, code: u8, start: u32, target: u32) -> u64 {
         let costs = match self.rule {
             CostRule::Entry => u64::from(target),
+            CostRule::Exit => u64::from(start),
             CostRule::Mean => u64::from(start) + u64::from(target),
         };
         u64::from(self.step(code)).saturating_mul(costs)
@@ -88,7 +92,14 @@ impl MoveCosts {
 
     /// The largest weight of a move between cells that cost no more than `max_cost`.
     pub(crate) fn longest_weight(&self, max_cost: u32) -> u64 {
-        let cells = if self.rule == CostRule::Mean { 2 } else { 1 };
-        u64::from(self.lengths.longest(self.connectivity)).saturating_mul(u64::from(max_cost) * cells)
+        u64::from(self.lengths.longest(self.connectivity))
+            .saturating_mul(u64::from(max_cost) * self.rule.cell_count())
+    }
+}
+
+impl CostRule {
+    /// The cells whose costs a move pays; whole distances count each in full.
+    pub(crate) fn cell_count(self) -> u64 {
+        if self == Self::Mean { 2 } else { 1 }
     }
 }

@@ -2,8 +2,7 @@
 
 use crate::flow::field::cpu::radix::RadixHeap;
 use crate::flow::weighted::costs::TileCosts;
-use crate::flow::weighted::rule::MoveCosts;
-use crate::flow::weighted::weights;
+use crate::flow::weighted::weights::Weighing;
 use crate::flow::weighted::window::{Changes, EDGE, FAR, TileCells, WINDOW, Window, Work};
 use crate::parallel;
 
@@ -15,7 +14,7 @@ const TILES_A_THREAD: usize = 64;
 /// The distances of the cells of a grid, in tiles, and the tiles that wait.
 pub(crate) struct Tiles<'a> {
     pub(crate) costs: &'a TileCosts,
-    moves: &'a MoveCosts,
+    weighing: &'a Weighing<'a>,
     /// Row-major.
     pub(crate) distances: Vec<TileCells>,
     waiting: Vec<Waiting>,
@@ -55,14 +54,13 @@ pub(crate) enum State {
 }
 
 impl<'a> Tiles<'a> {
-    /// Tiles in which no cell is reached. `typical_cost` decides the order of the work only.
-    pub(crate) fn new(costs: &'a TileCosts, moves: &'a MoveCosts, typical_cost: u64) -> Self {
+    /// Tiles in which no cell is reached. `typical_weight`, that of a step along an axis, decides the order of the work only.
+    pub(crate) fn new(costs: &'a TileCosts, weighing: &'a Weighing<'a>, typical_weight: u64) -> Self {
         let count = costs.windows.len();
-        let cost = u32::try_from(typical_cost).unwrap_or(u32::MAX).max(1);
-        let bucket_width = moves.weight(1, cost, cost).max(moves.weight(0, cost, cost)) * BUCKET_STEPS;
+        let bucket_width = typical_weight.clamp(1, FAR as u64 / BUCKET_STEPS) * BUCKET_STEPS;
         Self {
             costs,
-            moves,
+            weighing,
             distances: vec![[[FAR; EDGE]; EDGE]; count],
             waiting: vec![Waiting::default(); count],
             heap: RadixHeap::new(),
@@ -207,14 +205,14 @@ impl<'a> Tiles<'a> {
     }
 
     pub(crate) fn has_diagonals(&self) -> bool {
-        self.moves.connectivity.neighbour_count() > 4
+        self.weighing.has_diagonals()
     }
 
     /// Loads the distances and the weights of a tile and of the cells around it.
     pub(crate) fn load(&self, index: usize, window: &mut Window) {
-        weights::fill(self.moves, &self.costs.windows[index], &mut window.weights);
         let [across, down] = self.costs.tile_counts;
         let (x, y) = (index % across, index / across);
+        self.weighing.fill([x, y], &self.costs.windows[index], &mut window.weights);
         let (has_west, has_east) = (x > 0, x + 1 < across);
         let mut cells = [[FAR; WINDOW]; WINDOW];
         let mut load_row = |index: usize, from: usize, to: usize| {

@@ -2,19 +2,47 @@
 
 use crate::flow::grid::moves::Corners;
 use crate::flow::weighted::rule::{CostRule, MoveCosts};
-use crate::flow::weighted::window::{EDGE, FAR, Row, WINDOW, Weights};
-
-/// The costs of the cells of a window; 0 for obstacles, and outside the grid.
-pub(crate) type WindowCosts = [[u32; WINDOW]; WINDOW];
+use crate::flow::weighted::slope::SlopeCosts;
+use crate::flow::weighted::window::{EDGE, FAR, Row, WINDOW, Weights, WindowCosts};
 
 /// What keeps a diagonal move from being allowed.
 const NO_DIAGONALS: u8 = 0;
 const BOTH_FREE: u8 = 1;
 const ONE_FREE: u8 = 2;
 const ANY_CORNERS: u8 = 3;
+/// Which costs a move pays.
+const ENTRY: u8 = 0;
+const EXIT: u8 = 1;
+const MEAN: u8 = 2;
+
+/// What moves weigh.
+pub(crate) enum Weighing<'a> {
+    /// Steps times costs.
+    Costs(MoveCosts),
+    /// Steps over the ground times friction.
+    Slope(SlopeCosts<'a>),
+}
+
+impl Weighing<'_> {
+    pub(crate) fn has_diagonals(&self) -> bool {
+        let connectivity = match self {
+            Self::Costs(moves) => moves.connectivity,
+            Self::Slope(slope) => slope.connectivity,
+        };
+        connectivity.neighbour_count() > 4
+    }
+
+    /// Writes the weights of the moves in the window of a tile, which is in this column and row of tiles.
+    pub(crate) fn fill(&self, tile: [usize; 2], costs: &WindowCosts, weights: &mut Weights) {
+        match self {
+            Self::Costs(moves) => fill(moves, costs, weights),
+            Self::Slope(slope) => slope.fill(tile, costs, weights),
+        }
+    }
+}
 
 /// Writes the weights of the moves of a window.
-pub(crate) fn fill(moves: &MoveCosts, costs: &WindowCosts, weights: &mut Weights) {
+fn fill(moves: &MoveCosts, costs: &WindowCosts, weights: &mut Weights) {
     match (moves.connectivity.neighbour_count(), moves.connectivity.corners()) {
         (4, _) => fill_by::<NO_DIAGONALS>(moves, costs, weights),
         (_, Corners::BothFree) => fill_by::<BOTH_FREE>(moves, costs, weights),
@@ -26,8 +54,9 @@ pub(crate) fn fill(moves: &MoveCosts, costs: &WindowCosts, weights: &mut Weights
 fn fill_by<const CORNERS: u8>(moves: &MoveCosts, costs: &WindowCosts, weights: &mut Weights) {
     let lengths = [moves.lengths.x, moves.lengths.y, moves.lengths.diagonal];
     match moves.rule {
-        CostRule::Entry => fill_rows::<CORNERS, false>(lengths, costs, weights),
-        CostRule::Mean => fill_rows::<CORNERS, true>(lengths, costs, weights),
+        CostRule::Entry => fill_rows::<CORNERS, ENTRY>(lengths, costs, weights),
+        CostRule::Exit => fill_rows::<CORNERS, EXIT>(lengths, costs, weights),
+        CostRule::Mean => fill_rows::<CORNERS, MEAN>(lengths, costs, weights),
     }
 }
 
@@ -50,14 +79,14 @@ impl Shares {
 }
 
 #[multiversion::multiversion(targets("x86_64+avx2"))]
-fn fill_rows<const CORNERS: u8, const IS_MEAN: bool>(
+fn fill_rows<const CORNERS: u8, const RULE: u8>(
     lengths: [u32; 3],
     costs: &WindowCosts,
     weights: &mut Weights,
 ) {
     let mut above = Shares::NONE;
     for (row, costs) in costs.iter().enumerate() {
-        let own = shares::<IS_MEAN>(lengths, costs);
+        let own = shares::<RULE>(lengths, costs);
         along(&own, row, weights);
         if row > 0 {
             across::<CORNERS>(&above, &own, row, weights);
@@ -67,7 +96,7 @@ fn fill_rows<const CORNERS: u8, const IS_MEAN: bool>(
 }
 
 #[inline(always)]
-fn shares<const IS_MEAN: bool>(lengths: [u32; 3], costs: &[u32; WINDOW]) -> Shares {
+fn shares<const RULE: u8>(lengths: [u32; 3], costs: &[u32; WINDOW]) -> Shares {
     let mut shares = Shares::NONE;
     for x in 0..WINDOW {
         shares.walls[x] = if costs[x] == 0 { FAR } else { 0 };
@@ -76,8 +105,8 @@ fn shares<const IS_MEAN: bool>(lengths: [u32; 3], costs: &[u32; WINDOW]) -> Shar
         for x in 0..WINDOW {
             // Less than 2^24 times 2^32.
             let cost = (u64::from(costs[x]) * u64::from(lengths[axis])) as i64 + shares.walls[x];
-            shares.entered[axis][x] = cost;
-            shares.left[axis][x] = if IS_MEAN { cost } else { shares.walls[x] };
+            shares.entered[axis][x] = if RULE == EXIT { shares.walls[x] } else { cost };
+            shares.left[axis][x] = if RULE == ENTRY { shares.walls[x] } else { cost };
         }
     }
     shares

@@ -19,6 +19,9 @@ pub(crate) type Row = [i64; EDGE];
 /// The distances of the cells of a tile.
 pub(crate) type TileCells = [Row; EDGE];
 
+/// The costs of the cells of a window; 0 for obstacles, and outside the grid.
+pub(crate) type WindowCosts = [[u32; WINDOW]; WINDOW];
+
 /// What is to be done in a tile, one bit per row of its window.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Work {

@@ -1,0 +1,198 @@
+//! The weights of moves over ground that rises and falls.
+
+use crate::flow::grid::moves::{Connectivity, Corners};
+use crate::flow::weighted::rule::CostRule;
+use crate::flow::weighted::window::{EDGE, FAR, Row, WINDOW, Weights, WindowCosts};
+
+/// Added to a number from 0 to 2⁵², it leaves the nearest whole number in the lowest bits.
+const TO_WHOLE: f64 = (1_u64 << 52) as f64;
+
+/// What moves over a raster of heights weigh: friction times the length over the ground, times a factor for the slope. The costs of windows are friction, the bits of an
+/// `f32`.
+#[derive(Clone, Copy)]
+pub(crate) struct SlopeCosts<'a> {
+    pub(crate) connectivity: Connectivity,
+    pub(crate) rule: CostRule,
+    /// Columns and rows.
+    pub(crate) size: [usize; 2],
+    /// Heights, row-major, finite where friction is not 0.
+    pub(crate) elevation: &'a [f32],
+    /// The lengths of steps in the plane: along x, along y, diagonal.
+    pub(crate) runs: [f64; 3],
+    /// Slopes, ascending, and their factors; empty for 1 everywhere.
+    pub(crate) factors: &'a [[f64; 2]],
+    /// Whether a path is walked from its goal: then uphill is what rises away from it.
+    pub(crate) is_outward: bool,
+    /// What a length times friction is multiplied by.
+    pub(crate) scale: f64,
+}
+
+/// A value for each cell of a row of a window.
+type Line = [f64; WINDOW];
+
+/// A row of a window.
+#[derive(Clone, Copy)]
+struct Cells {
+    /// 0 for obstacles.
+    friction: Line,
+    elevation: Line,
+}
+
+impl Cells {
+    const NONE: Self = Self { friction: [0.0; WINDOW], elevation: [0.0; WINDOW] };
+
+    /// The cells one column to the east.
+    fn shifted(&self) -> Self {
+        let mut shifted = Self::NONE;
+        shifted.friction[..WINDOW - 1].copy_from_slice(&self.friction[1..]);
+        shifted.elevation[..WINDOW - 1].copy_from_slice(&self.elevation[1..]);
+        shifted
+    }
+}
+
+/// The weights of moves between two lines of cells, there and back.
+type Weighed = [[i64; WINDOW]; 2];
+
+impl SlopeCosts<'_> {
+    /// Writes the weights of the moves in the window of a tile.
+    pub(crate) fn fill(&self, tile: [usize; 2], frictions: &WindowCosts, weights: &mut Weights) {
+        if self.factors.is_empty() {
+            fill_rows::<false>(self, tile, frictions, weights);
+        } else {
+            fill_rows::<true>(self, tile, frictions, weights);
+        }
+    }
+
+    /// A row of the window.
+    fn cells(&self, [tile_x, tile_y]: [usize; 2], row: usize, friction: &[u32; WINDOW]) -> Cells {
+        let mut cells = Cells::NONE;
+        for x in 0..WINDOW {
+            cells.friction[x] = f32::from_bits(friction[x]).into();
+        }
+        let [width, height] = self.size;
+        let Some(y) = (tile_y * EDGE + row).checked_sub(1).filter(|&y| y < height) else { return cells };
+        let first = usize::from(tile_x == 0);
+        let start = tile_x * EDGE + first - 1;
+        let elevation = &self.elevation[y * width + start..(y + 1) * width];
+        for ((cell, &elevation), &friction) in
+            cells.elevation[first..].iter_mut().zip(elevation).zip(&cells.friction[first..])
+        {
+            *cell = if friction > 0.0 { elevation.into() } else { 0.0 };
+        }
+        cells
+    }
+
+    /// The factor of a slope: from the table, linear between its rows.
+    fn factor(&self, slope: f64) -> f64 {
+        let after = self.factors.partition_point(|&[at, _]| at < slope);
+        match (after.checked_sub(1).and_then(|before| self.factors.get(before)), self.factors.get(after)) {
+            (Some([low, low_factor]), Some([high, high_factor])) => {
+                low_factor + (high_factor - low_factor) * ((slope - low) / (high - low))
+            }
+            (Some([_, factor]), None) | (None, Some([_, factor])) => *factor,
+            (None, None) => 1.0,
+        }
+    }
+
+    /// Whether a corner rule closes a diagonal between two cells that are obstacles or not.
+    fn closes(&self, one: f64, other: f64) -> bool {
+        match self.connectivity.corners() {
+            Corners::BothFree => one == 0.0 || other == 0.0,
+            Corners::OneFree => one == 0.0 && other == 0.0,
+            Corners::Any => false,
+        }
+    }
+}
+
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+fn fill_rows<const HAS_FACTORS: bool>(
+    slope: &SlopeCosts<'_>,
+    tile: [usize; 2],
+    frictions: &WindowCosts,
+    weights: &mut Weights,
+) {
+    let has_diagonals = slope.connectivity.neighbour_count() > 4;
+    let [run_x, run_y, run_diagonal] = slope.runs;
+    let last = WINDOW - 1;
+    let mut above = Cells::NONE;
+    for (row, friction) in frictions.iter().enumerate() {
+        let own = slope.cells(tile, row, friction);
+        let own_east = own.shifted();
+        let [east, west] = weigh::<HAS_FACTORS>(slope, &own, &own_east, run_x);
+        write(&mut weights.moves[1][row], &east[1..]);
+        write(&mut weights.moves[3][row], &west);
+        weights.sides[0][1][row] = east[0];
+        weights.sides[1][1][row] = west[last - 1];
+        if row > 0 {
+            let [up, down] = weigh::<HAS_FACTORS>(slope, &own, &above, run_y);
+            write(&mut weights.moves[0][row], &up[1..]);
+            write(&mut weights.moves[2][row - 1], &down[1..]);
+        }
+        if row > 0 && has_diagonals {
+            let above_east = above.shifted();
+            let [mut north_east, mut south_west] =
+                weigh::<HAS_FACTORS>(slope, &own, &above_east, run_diagonal);
+            let [mut north_west, mut south_east] =
+                weigh::<HAS_FACTORS>(slope, &own_east, &above, run_diagonal);
+            for x in 0..last {
+                // All four diagonals cross two of the same four cells.
+                if slope.closes(own.friction[x + 1], above.friction[x]) {
+                    (north_east[x], south_west[x]) = (FAR, FAR);
+                }
+                if slope.closes(own.friction[x], above.friction[x + 1]) {
+                    (north_west[x], south_east[x]) = (FAR, FAR);
+                }
+            }
+            write(&mut weights.moves[4][row], &north_east[1..]);
+            write(&mut weights.moves[6][row - 1], &south_west);
+            write(&mut weights.moves[7][row], &north_west);
+            write(&mut weights.moves[5][row - 1], &south_east[1..]);
+            weights.sides[0][0][row] = north_east[0];
+            weights.sides[1][2][row - 1] = south_west[last - 1];
+            weights.sides[1][0][row] = north_west[last - 1];
+            weights.sides[0][2][row - 1] = south_east[0];
+        }
+        above = own;
+    }
+}
+
+fn write(row: &mut Row, weights: &[i64]) {
+    row.copy_from_slice(&weights[..EDGE]);
+}
+
+/// The weights of the moves from the cells of one line to those of another, and back; `FAR` or more where either is an obstacle.
+#[inline(always)]
+fn weigh<const HAS_FACTORS: bool>(slope: &SlopeCosts<'_>, one: &Cells, other: &Cells, run: f64) -> Weighed {
+    let mut lengths = [0.0; WINDOW];
+    for x in 0..WINDOW {
+        let rise = other.elevation[x] - one.elevation[x];
+        lengths[x] = (run * run + rise * rise).sqrt() * slope.scale;
+    }
+    let mut factors = [[1.0; WINDOW]; 2];
+    if HAS_FACTORS {
+        let sign = if slope.is_outward { -1.0 } else { 1.0 };
+        for x in 0..WINDOW {
+            let steepness = sign * (other.elevation[x] - one.elevation[x]) / run;
+            factors[0][x] = slope.factor(steepness);
+            factors[1][x] = slope.factor(-steepness);
+        }
+    }
+    let mut weights = [[FAR; WINDOW]; 2];
+    for (way, weights) in weights.iter_mut().enumerate() {
+        let (start, target) = if way == 0 { (one, other) } else { (other, one) };
+        for x in 0..WINDOW {
+            let friction = match slope.rule {
+                CostRule::Entry => target.friction[x],
+                CostRule::Exit => start.friction[x],
+                CostRule::Mean => start.friction[x] + target.friction[x],
+            };
+            let weight = friction * lengths[x] * factors[way][x];
+            // A weight that would be 0 is 1, so that every path ends.
+            let weight = if weight < 1.0 { 1.0 } else { weight };
+            let whole = (weight + TO_WHOLE).to_bits() as i64 - TO_WHOLE.to_bits() as i64;
+            let is_free = (start.friction[x] > 0.0) & (target.friction[x] > 0.0);
+            weights[x] = if is_free { whole } else { FAR };
+        }
+    }
+    weights
+}
