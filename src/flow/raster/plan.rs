@@ -3,7 +3,6 @@
 use crate::account::available_bytes;
 use crate::error::{Error, Location, Result};
 use crate::flow::raster::borders::border_bytes;
-use crate::flow::raster::tile::BYTES_A_CELL;
 use crate::flow::raster::tiling::Tiling;
 
 /// The largest edge that is chosen. Larger tiles gain nothing: a tile of 16 million cells takes far longer to solve than to read.
@@ -21,16 +20,16 @@ fn tiling(size: [u32; 2], edge: u32) -> Tiling {
 }
 
 /// The bytes that a field takes while it is solved: tiles of all threads, and the borders of all tiles.
-fn needed_bytes(tiling: Tiling, at_once: usize) -> u64 {
+fn needed_bytes(tiling: Tiling, at_once: usize, bytes_a_cell: u64) -> u64 {
     let window = tiling.edge + 2 * tiling.halo;
     let [width, height] = tiling.size.map(|length| u64::from(length.min(window)));
     let tile_count = tiling.counts().into_iter().map(u64::from).fold(1, u64::saturating_mul);
     let at_once = tile_count.min(at_once as u64);
-    (at_once * width * height * BYTES_A_CELL).saturating_add(border_bytes(tiling))
+    (at_once * width * height * bytes_a_cell).saturating_add(border_bytes(tiling))
 }
 
 /// The tiles of a raster, and how many are solved at once: as many as there are threads, or fewer where memory is short. Tiles are of the edge given,
-/// or the largest whose work fits into `memory_limit`, or into what the host has free.
+/// or the largest whose work, `bytes_a_cell`, fits into `memory_limit`, or into what the host has free.
 ///
 /// # Errors
 /// [`Error::Value`] for an edge of 0 or one too long; [`Error::MemoryLimit`] where not even one tile, or one of the smallest, fits.
@@ -39,9 +38,11 @@ pub(crate) fn plan(
     tile_edge: Option<u32>,
     memory_limit: Option<u64>,
     thread_count: usize,
+    bytes_a_cell: u64,
 ) -> Result<(Tiling, usize)> {
     let limit_bytes = memory_limit.unwrap_or_else(available_bytes);
-    let fits = |edge: u32, at_once: usize| needed_bytes(tiling(size, edge), at_once) <= limit_bytes;
+    let fits =
+        |edge: u32, at_once: usize| needed_bytes(tiling(size, edge), at_once, bytes_a_cell) <= limit_bytes;
     let longest = size[0].max(size[1]);
     let edge = match tile_edge {
         Some(edge) if !(1..=1 << 15).contains(&edge) => {
@@ -65,7 +66,7 @@ pub(crate) fn plan(
         Some(at_once) => Ok((tiling, at_once)),
         None => Err(Error::MemoryLimit {
             what: "a field over a raster, in tiles,",
-            needed_bytes: needed_bytes(tiling, 1),
+            needed_bytes: needed_bytes(tiling, 1, bytes_a_cell),
             limit_bytes,
         }),
     }
@@ -74,14 +75,15 @@ pub(crate) fn plan(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::flow::raster::tile::BYTES_A_CELL;
 
     #[test]
     fn tiles_fit_into_the_memory_limit() {
         for limit in [1 << 20, 1 << 24, 1 << 28, 1 << 31, u64::MAX] {
             for size in [[1, 1], [100, 3], [5000, 5000], [30_000, 30_000], [1_000_000, 20]] {
-                match plan(size, None, Some(limit), 2) {
+                match plan(size, None, Some(limit), 2, BYTES_A_CELL) {
                     Ok((tiling, at_once)) => {
-                        assert!(needed_bytes(tiling, at_once) <= limit, "{size:?} {limit}")
+                        assert!(needed_bytes(tiling, at_once, BYTES_A_CELL) <= limit, "{size:?} {limit}")
                     }
                     Err(error) => {
                         assert!(matches!(error, Error::MemoryLimit { .. }), "{error}");
@@ -91,19 +93,25 @@ mod tests {
             }
         }
         let edge = |size, edge, limit, threads| {
-            plan(size, edge, limit, threads).map(|(tiling, at_once)| (tiling.edge, at_once))
+            plan(size, edge, limit, threads, BYTES_A_CELL).map(|(tiling, at_once)| (tiling.edge, at_once))
         };
         assert_eq!(edge([30_000, 30_000], None, Some(2 << 30), 2), Ok((4096, 2)));
         // Fewer at once rather than none.
         assert_eq!(edge([900, 900], None, Some(1 << 20), 64), Ok((64, 5)));
         assert_eq!(edge([9, 9], None, None, 2), Ok((64, 2)));
         assert_eq!(edge([9, 9], Some(2), None, 2), Ok((2, 2)));
-        assert!(matches!(plan([9, 9], Some(0), None, 2), Err(Error::Value { .. })));
+        assert!(matches!(plan([9, 9], Some(0), None, 2, BYTES_A_CELL), Err(Error::Value { .. })));
         // More tiles than there is memory for.
         let most = i32::MAX as u32;
         for edge in [None, Some(1), Some(1 << 15)] {
-            assert!(matches!(plan([most, most], edge, Some(1 << 40), 2), Err(Error::MemoryLimit { .. })));
+            assert!(matches!(
+                plan([most, most], edge, Some(1 << 40), 2, BYTES_A_CELL),
+                Err(Error::MemoryLimit { .. })
+            ));
         }
-        assert!(matches!(plan([900, 900], Some(800), Some(1 << 20), 2), Err(Error::MemoryLimit { .. })));
+        assert!(matches!(
+            plan([900, 900], Some(800), Some(1 << 20), 2, BYTES_A_CELL),
+            Err(Error::MemoryLimit { .. })
+        ));
     }
 }

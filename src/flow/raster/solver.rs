@@ -14,8 +14,9 @@ use crate::flow::raster::plan::plan;
 use crate::flow::raster::source::{Raster, RasterWindow};
 use crate::flow::raster::store::{RASTER_UNREACHABLE, TileStore};
 use crate::flow::raster::task::{TileAnswer, TileCounts, TileTask};
+use crate::flow::raster::tile::{BYTES_A_CELL, WEIGHTED_BYTES_A_CELL};
 use crate::flow::raster::tiling::{Tiling, ring};
-use crate::flow::weighted::rule::{CostRule, MoveCosts, StepLengths};
+use crate::flow::weighted::rule::MoveCosts;
 
 /// Solves a field over a raster a tile at a time, wherever the caller has the tiles solved: on other machines, say.
 /// [`solve_raster`](crate::flow::solve_raster) does it on the threads of this process.
@@ -81,7 +82,9 @@ impl RasterSolver {
     ) -> Result<Self> {
         let size = raster.size();
         check(size, options)?;
-        let (tiling, at_once) = plan(size, options.tile_edge, options.memory_limit, thread_count.max(1))?;
+        let bytes_a_cell = if options.moves().are_plain() { BYTES_A_CELL } else { WEIGHTED_BYTES_A_CELL };
+        let (tiling, at_once) =
+            plan(size, options.tile_edge, options.memory_limit, thread_count.max(1), bytes_a_cell)?;
         let (goal_cells, goal_report) = sort_out(raster, goals)?;
         store.begin(&job(raster, tiling, options, &goal_cells))?;
         let mut goals: HashMap<usize, Vec<[u32; 2]>> = HashMap::new();
@@ -278,9 +281,9 @@ fn job(raster: &impl Raster, tiling: Tiling, options: &RasterOptions, goals: &[[
     let _ = writeln!(job, "tiles of {}, halos of {}", tiling.edge, tiling.halo);
     let _ = writeln!(job, "neighbours {:?}", options.connectivity);
     let _ = writeln!(job, "max_distance {:?}", options.max_distance);
-    let MoveCosts { rule, lengths, .. } = options.moves();
-    if (rule, lengths) != (CostRule::Entry, StepLengths::of(options.connectivity)) {
-        let _ = writeln!(job, "cost rule {rule:?}, {lengths:?}");
+    let moves = options.moves();
+    if !moves.are_plain() {
+        let _ = writeln!(job, "cost rule {:?}, {:?}", moves.rule, moves.lengths);
     }
     let _ = writeln!(job, "goals {} {:08x}", goals.len(), goal_hash.finalize());
     job

@@ -9,11 +9,13 @@ use crate::flow::grid::cells::{Grid, GridArrays};
 use crate::flow::raster::heap;
 use crate::flow::raster::source::RasterWindow;
 use crate::flow::weighted::improve as weighted;
-use crate::flow::weighted::rule::{CostRule, MoveCosts, StepLengths};
+use crate::flow::weighted::rule::MoveCosts;
 
 /// Bytes a cell while a tile is solved: costs (4), obstacles (a bit), distances (8), distances in 32 bits with their margins (4) or masks of
 /// the heap (1) and the heap, tiles of the relaxation (less than 1), and half as much for what the raster and the store take to read and write.
 pub(crate) const BYTES_A_CELL: u64 = 24;
+/// The same where moves have weights of their own: costs again, in the windows of tiles (5), and distances in tiles (8) for those in 32 bits.
+pub(crate) const WEIGHTED_BYTES_A_CELL: u64 = 34;
 
 /// The arrays of the windows that a thread solves one after the other. New memory for each would cost as much as half of the solve:
 /// the system clears each page of it when it is first written.
@@ -38,13 +40,12 @@ impl TileArrays {
         let connectivity = moves.connectivity;
         let grid = Grid::from_costs([window.width, window.height], connectivity, arrays)?;
         let costs = CostRange::new(&grid);
-        // Steps of 32 bits are relaxed faster.
-        let is_plain = moves.rule == CostRule::Entry && moves.lengths == StepLengths::of(connectivity);
-        let is_solved = is_plain
-            && relax::suits(&grid, costs)
-            && relax::improve(&grid, costs, distances, seeds, max_distance, spare)
-            || WaveMethod::of(&grid) == WaveMethod::Tiles
-                && weighted::improve(moves, &grid, distances, seeds, max_distance);
+        let is_solved = if moves.are_plain() {
+            relax::suits(&grid, costs) && relax::improve(&grid, costs, distances, seeds, max_distance, spare)
+        } else {
+            WaveMethod::of(&grid) == WaveMethod::Tiles
+                && weighted::improve(moves, &grid, distances, seeds, max_distance)
+        };
         let solved =
             if is_solved { Ok(()) } else { heap::improve(&grid, moves, distances, seeds, max_distance) };
         grid.return_arrays(arrays);

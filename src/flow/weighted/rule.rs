@@ -71,6 +71,11 @@ pub(crate) struct MoveCosts {
 }
 
 impl MoveCosts {
+    /// Whether moves cost what they do in fields.
+    pub(crate) fn are_plain(&self) -> bool {
+        self.rule == CostRule::Entry && self.lengths == StepLengths::of(self.connectivity)
+    }
+
     /// The length of the step of a move.
     pub(crate) fn step(&self, code: u8) -> u32 {
         match code {
