@@ -3,8 +3,8 @@
 use crate::cell::Cell;
 use crate::error::{Error, Location, Result};
 use crate::flow::field::cpu::moves::CostRange;
-use crate::flow::field::cpu::relax;
 use crate::flow::field::cpu::wave_method::WaveMethod;
+use crate::flow::field::cpu::{improve, relax};
 use crate::flow::grid::cells::{Grid, GridArrays};
 use crate::flow::raster::heap;
 use crate::flow::raster::source::RasterWindow;
@@ -41,7 +41,8 @@ impl TileArrays {
         let grid = Grid::from_costs([window.width, window.height], connectivity, arrays)?;
         let costs = CostRange::new(&grid);
         let is_solved = if moves.are_plain() {
-            relax::suits(&grid, costs) && relax::improve(&grid, costs, distances, seeds, max_distance, spare)
+            relax::suits(&grid, costs)
+                && improve::improve(&grid, costs, distances, seeds, max_distance, spare)
         } else {
             WaveMethod::of(&grid) == WaveMethod::Tiles
                 && weighted::improve(moves, &grid, distances, seeds, max_distance)

@@ -8,6 +8,7 @@
 pub(crate) mod buckets;
 pub(crate) mod codes;
 pub(crate) mod escape;
+pub(crate) mod improve;
 pub(crate) mod masks;
 pub(crate) mod move_lookup;
 pub(crate) mod moves;

@@ -18,14 +18,13 @@ use crate::flow::field::cpu::wave_method::WaveMethod;
 use crate::flow::field::solved::UNREACHABLE;
 use crate::flow::grid::cells::Grid;
 use crate::flow::grid::moves::Corners;
-use crate::pending::Awaited;
 
 /// Cells along the edge of a tile.
-const EDGE: usize = 16;
+pub(crate) const EDGE: usize = 16;
 /// Cells along the edge of a window: a tile with one cell of its neighbours on each side.
 const WINDOW: usize = EDGE + 2;
 /// The cells in memory before the first column and after the last; a tile's row is then a line of the cache.
-const MARGIN: usize = EDGE;
+pub(crate) const MARGIN: usize = EDGE;
 /// The bits of the rows of a tile; bit 0 is the row above the tile.
 const TILE_ROWS: u32 = 0x1_fffe;
 /// The longest step times cost that tiles are relaxed with: longer ones come too close to what 32 bits hold.
@@ -61,79 +60,15 @@ pub(crate) fn solve(
     stop: &mut StopConditions,
     spare: Vec<u32>,
 ) -> Option<Vec<u32>> {
-    match (grid.connectivity().neighbour_count(), grid.connectivity().corners()) {
-        (4, _) => solve_by::<NO_DIAGONALS>(grid, costs, goals, stop, spare),
-        (_, Corners::BothFree) => solve_by::<BOTH_FREE>(grid, costs, goals, stop, spare),
-        (_, Corners::OneFree) => solve_by::<ONE_FREE>(grid, costs, goals, stop, spare),
-        (_, Corners::Any) => solve_by::<ANY_CORNERS>(grid, costs, goals, stop, spare),
-    }
-}
-
-fn solve_by<const CORNERS: u8>(
-    grid: &Grid,
-    costs: CostRange,
-    goals: &[u32],
-    stop: &mut StopConditions,
-    spare: Vec<u32>,
-) -> Option<Vec<u32>> {
     let mut tiles = Tiles::new(grid, costs, spare);
     goals.iter().for_each(|&goal| tiles.add_goal(goal as usize));
-    tiles.run::<CORNERS>(stop);
+    tiles.run(stop);
     tiles.distances(stop.max_distance)
-}
-
-/// Lowers distances from the cells `seeds`, whose own have been lowered, as far as moves allow; none beyond `max_distance`. Where no
-/// move lowers a distance but from the seeds, no move does afterwards. `u64::MAX` is unreachable.
-///
-/// Works with what is above the least distance of the seeds, in 32 bits. Returns false, and leaves all distances as they are,
-/// where that comes too close to what 32 bits hold. `spare` is written over.
-pub(crate) fn improve(
-    grid: &Grid,
-    costs: CostRange,
-    distances: &mut [u64],
-    seeds: &[u32],
-    max_distance: u64,
-    spare: &mut Vec<u32>,
-) -> bool {
-    match (grid.connectivity().neighbour_count(), grid.connectivity().corners()) {
-        (4, _) => improve_by::<NO_DIAGONALS>(grid, costs, distances, seeds, max_distance, spare),
-        (_, Corners::BothFree) => improve_by::<BOTH_FREE>(grid, costs, distances, seeds, max_distance, spare),
-        (_, Corners::OneFree) => improve_by::<ONE_FREE>(grid, costs, distances, seeds, max_distance, spare),
-        (_, Corners::Any) => improve_by::<ANY_CORNERS>(grid, costs, distances, seeds, max_distance, spare),
-    }
-}
-
-fn improve_by<const CORNERS: u8>(
-    grid: &Grid,
-    costs: CostRange,
-    distances: &mut [u64],
-    seeds: &[u32],
-    max_distance: u64,
-    spare: &mut Vec<u32>,
-) -> bool {
-    let Some(base) = seeds.iter().map(|&seed| distances[seed as usize]).min() else { return true };
-    if base > max_distance {
-        return true;
-    }
-    let mut tiles = Tiles::new(grid, costs, std::mem::take(spare));
-    let max_above = u32::try_from(max_distance - base).unwrap_or(u32::MAX).min(UNREACHABLE - 1);
-    tiles.load(distances, base);
-    tiles.add_seeds(seeds);
-    let mut stop = StopConditions {
-        max_distance: max_above,
-        open_targets: Vec::new(),
-        has_targets: false,
-        awaited: Awaited::default(),
-    };
-    tiles.run::<CORNERS>(&mut stop);
-    let is_exact = tiles.store(distances, base, max_above);
-    *spare = tiles.distances;
-    is_exact
 }
 
 /// What is to be done in a tile, one bit per row of its window.
 #[derive(Debug, Clone, Copy, Default)]
-struct Tile {
+pub(crate) struct Tile {
     /// The rows to relax over the row above them.
     from_above: u32,
     /// The rows to relax over the row below them.
@@ -142,6 +77,11 @@ struct Tile {
     along: u32,
     /// One more than the bucket in which the tile waits; 0 if it is in none.
     waits_in: u32,
+}
+
+impl Tile {
+    pub(crate) const ALL: Self =
+        Self { from_above: TILE_ROWS, from_below: TILE_ROWS, along: TILE_ROWS, waits_in: 0 };
 }
 
 /// An array of the cells of a window, three times: each row one column to the west, as it is, and one column to the east. So
@@ -184,27 +124,27 @@ struct Window {
 }
 
 /// The distances, with margins around the grid, and the tiles.
-struct Tiles<'a> {
-    grid: &'a Grid,
-    distances: Vec<u32>,
+pub(crate) struct Tiles<'a> {
+    pub(crate) grid: &'a Grid,
+    pub(crate) distances: Vec<u32>,
     /// The cells from one row of `distances` to the next.
-    pitch: usize,
+    pub(crate) pitch: usize,
     /// One bit per cell, set for obstacles and outside the grid: column `x` of row `y` is bit `x + 1` of row `y + 1`.
     walls: Vec<u64>,
     wall_pitch: usize,
-    tiles: Vec<Tile>,
+    pub(crate) tiles: Vec<Tile>,
     /// The tiles along x and y.
-    tile_counts: [usize; 2],
+    pub(crate) tile_counts: [usize; 2],
     heap: RadixHeap,
     /// The logarithm of the width of a bucket.
     shift: u32,
     /// The distance of cells that are not reached, and of obstacles. One more step does not exceed 32 bits.
-    far: u32,
+    pub(crate) far: u32,
     window: Window,
 }
 
 impl<'a> Tiles<'a> {
-    fn new(grid: &'a Grid, costs: CostRange, spare: Vec<u32>) -> Self {
+    pub(crate) fn new(grid: &'a Grid, costs: CostRange, spare: Vec<u32>) -> Self {
         let (width, height) = (grid.width(), grid.size()[1] as usize);
         let tile_counts = [width.div_ceil(EDGE), height.div_ceil(EDGE)];
         let far = u32::MAX - costs.longest_step(grid) as u32;
@@ -261,72 +201,15 @@ impl<'a> Tiles<'a> {
         self.distances[at] = 0;
         let width = self.grid.width();
         let (tile_x, tile_y) = (goal % width / EDGE, goal / width / EDGE);
-        let all = Tile { from_above: TILE_ROWS, from_below: TILE_ROWS, along: TILE_ROWS, waits_in: 0 };
         for y in tile_y.saturating_sub(1)..(tile_y + 2).min(self.tile_counts[1]) {
             for x in tile_x.saturating_sub(1)..(tile_x + 2).min(self.tile_counts[0]) {
-                self.wake([x as isize, y as isize], 0, all);
+                self.wake([x as isize, y as isize], 0, Tile::ALL);
             }
         }
-    }
-
-    /// Takes over distances above `base`. Nearer cells, which nothing from there can lower, get 0.
-    fn load(&mut self, distances: &[u64], base: u64) {
-        let (width, pitch) = (self.grid.width(), self.pitch);
-        let far = u64::from(self.far);
-        for (distances, padded) in distances.chunks(width).zip(self.distances[pitch..].chunks_mut(pitch)) {
-            for (&distance, padded) in distances.iter().zip(&mut padded[MARGIN..]) {
-                *padded = distance.saturating_sub(base).min(far) as u32;
-            }
-        }
-    }
-
-    /// Adds cells from which moves may lower distances.
-    fn add_seeds(&mut self, seeds: &[u32]) {
-        let width = self.grid.width();
-        let mut least = vec![UNREACHABLE; self.tiles.len()];
-        for &seed in seeds {
-            let (x, y) = (seed as usize % width, seed as usize / width);
-            let tile = &mut least[y / EDGE * self.tile_counts[0] + x / EDGE];
-            *tile = (*tile).min(self.distances[(y + 1) * self.pitch + x + MARGIN]);
-        }
-        let all = Tile { from_above: TILE_ROWS, from_below: TILE_ROWS, along: TILE_ROWS, waits_in: 0 };
-        for (tile, &distance) in least.iter().enumerate() {
-            if distance >= self.far {
-                continue;
-            }
-            let (x, y) = ((tile % self.tile_counts[0]) as isize, (tile / self.tile_counts[0]) as isize);
-            for (y, x) in (y - 1..=y + 1).flat_map(|y| (x - 1..=x + 1).map(move |x| (y, x))) {
-                self.wake([x, y], distance, all);
-            }
-        }
-    }
-
-    /// Writes the distances that are lower than they were, and within `max_above` of `base`. Returns false, and writes nothing, if
-    /// some come too close to what 32 bits hold.
-    fn store(&self, distances: &mut [u64], base: u64, max_above: u32) -> bool {
-        let (width, pitch) = (self.grid.width(), self.pitch);
-        // One step from any nearer cell stays below `far`.
-        let end = self.far - (u32::MAX - self.far);
-        let rows = || self.distances[pitch..].chunks(pitch).map(|row| &row[MARGIN..MARGIN + width]);
-        let counts = |above: u32| above <= max_above && above < self.far;
-        if max_above >= end
-            && rows().take(distances.len() / width).flatten().any(|&above| counts(above) && above >= end)
-        {
-            return false;
-        }
-        for (distances, row) in distances.chunks_mut(width).zip(rows()) {
-            for (distance, &above) in distances.iter_mut().zip(row) {
-                // Cells that were nearer than `base` have 0 and stay as they were.
-                if counts(above) {
-                    *distance = (*distance).min(base + u64::from(above));
-                }
-            }
-        }
-        true
     }
 
     /// Adds work to a tile, if it is in the grid. `distance` is the least that changed at the tile's border.
-    fn wake(&mut self, [x, y]: [isize; 2], distance: u32, work: Tile) {
+    pub(crate) fn wake(&mut self, [x, y]: [isize; 2], distance: u32, work: Tile) {
         let [across, down] = self.tile_counts.map(|count| count as isize);
         if x < 0 || y < 0 || x >= across || y >= down {
             return;
@@ -343,7 +226,18 @@ impl<'a> Tiles<'a> {
         }
     }
 
-    fn run<const CORNERS: u8>(&mut self, stop: &mut StopConditions) {
+    /// Relaxes tiles up to the stop conditions.
+    pub(crate) fn run(&mut self, stop: &mut StopConditions) {
+        let connectivity = self.grid.connectivity();
+        match (connectivity.neighbour_count(), connectivity.corners()) {
+            (4, _) => self.run_by::<NO_DIAGONALS>(stop),
+            (_, Corners::BothFree) => self.run_by::<BOTH_FREE>(stop),
+            (_, Corners::OneFree) => self.run_by::<ONE_FREE>(stop),
+            (_, Corners::Any) => self.run_by::<ANY_CORNERS>(stop),
+        }
+    }
+
+    fn run_by<const CORNERS: u8>(&mut self, stop: &mut StopConditions) {
         let mut bucket_tiles = Vec::new();
         while let Some(bucket) = self.heap.pop_bucket(&mut bucket_tiles) {
             // No later change is nearer than the bucket, so the cells that are as near are final.

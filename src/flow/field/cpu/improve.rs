@@ -1,0 +1,98 @@
+//! Distances of 64 bits that the tiles of `relax.rs` lower from some cells.
+
+use crate::flow::field::cpu::moves::CostRange;
+use crate::flow::field::cpu::relax::{EDGE, MARGIN, Tile, Tiles};
+use crate::flow::field::cpu::stop::StopConditions;
+use crate::flow::field::solved::UNREACHABLE;
+use crate::flow::grid::cells::Grid;
+use crate::pending::Awaited;
+
+/// Lowers distances from the cells `seeds`, whose own have been lowered, as far as moves allow; none beyond `max_distance`. Where no
+/// move lowers a distance but from the seeds, no move does afterwards. `u64::MAX` is unreachable.
+///
+/// Works with what is above the least distance of the seeds, in 32 bits. Returns false, and leaves all distances as they are,
+/// where that comes too close to what 32 bits hold. `spare` is written over.
+pub(crate) fn improve(
+    grid: &Grid,
+    costs: CostRange,
+    distances: &mut [u64],
+    seeds: &[u32],
+    max_distance: u64,
+    spare: &mut Vec<u32>,
+) -> bool {
+    let Some(base) = seeds.iter().map(|&seed| distances[seed as usize]).min() else { return true };
+    if base > max_distance {
+        return true;
+    }
+    let mut tiles = Tiles::new(grid, costs, std::mem::take(spare));
+    let max_above = u32::try_from(max_distance - base).unwrap_or(u32::MAX).min(UNREACHABLE - 1);
+    tiles.load(distances, base);
+    tiles.add_seeds(seeds);
+    let mut stop = StopConditions {
+        max_distance: max_above,
+        open_targets: Vec::new(),
+        has_targets: false,
+        awaited: Awaited::default(),
+    };
+    tiles.run(&mut stop);
+    let is_exact = tiles.store(distances, base, max_above);
+    *spare = tiles.distances;
+    is_exact
+}
+
+impl Tiles<'_> {
+    /// Takes over distances above `base`. Nearer cells, which nothing from there can lower, get 0.
+    fn load(&mut self, distances: &[u64], base: u64) {
+        let (width, pitch) = (self.grid.width(), self.pitch);
+        let far = u64::from(self.far);
+        for (distances, padded) in distances.chunks(width).zip(self.distances[pitch..].chunks_mut(pitch)) {
+            for (&distance, padded) in distances.iter().zip(&mut padded[MARGIN..]) {
+                *padded = distance.saturating_sub(base).min(far) as u32;
+            }
+        }
+    }
+
+    /// Adds cells from which moves may lower distances.
+    fn add_seeds(&mut self, seeds: &[u32]) {
+        let width = self.grid.width();
+        let mut least = vec![UNREACHABLE; self.tiles.len()];
+        for &seed in seeds {
+            let (x, y) = (seed as usize % width, seed as usize / width);
+            let tile = &mut least[y / EDGE * self.tile_counts[0] + x / EDGE];
+            *tile = (*tile).min(self.distances[(y + 1) * self.pitch + x + MARGIN]);
+        }
+        for (tile, &distance) in least.iter().enumerate() {
+            if distance >= self.far {
+                continue;
+            }
+            let (x, y) = ((tile % self.tile_counts[0]) as isize, (tile / self.tile_counts[0]) as isize);
+            for (y, x) in (y - 1..=y + 1).flat_map(|y| (x - 1..=x + 1).map(move |x| (y, x))) {
+                self.wake([x, y], distance, Tile::ALL);
+            }
+        }
+    }
+
+    /// Writes the distances that are lower than they were, and within `max_above` of `base`. Returns false, and writes nothing, if
+    /// some come too close to what 32 bits hold.
+    fn store(&self, distances: &mut [u64], base: u64, max_above: u32) -> bool {
+        let (width, pitch) = (self.grid.width(), self.pitch);
+        // One step from any nearer cell stays below `far`.
+        let end = self.far - (u32::MAX - self.far);
+        let rows = || self.distances[pitch..].chunks(pitch).map(|row| &row[MARGIN..MARGIN + width]);
+        let counts = |above: u32| above <= max_above && above < self.far;
+        if max_above >= end
+            && rows().take(distances.len() / width).flatten().any(|&above| counts(above) && above >= end)
+        {
+            return false;
+        }
+        for (distances, row) in distances.chunks_mut(width).zip(rows()) {
+            for (distance, &above) in distances.iter_mut().zip(row) {
+                // Cells that were nearer than `base` have 0 and stay as they were.
+                if counts(above) {
+                    *distance = (*distance).min(base + u64::from(above));
+                }
+            }
+        }
+        true
+    }
+}
