@@ -5,7 +5,7 @@ use crate::flow::cost_distance::friction;
 use crate::flow::cost_distance::friction::{FrictionCounts, FrictionValue};
 use crate::flow::cost_distance::options::{CostDistanceOptions, Slope};
 use crate::flow::cost_distance::scale::{exponent, power_of_two};
-use crate::flow::weighted::slope::SlopeCosts;
+use crate::flow::weighted::slope::{FactorTable, SlopeCosts};
 use crate::flow::weighted::window::FAR;
 use crate::parallel;
 
@@ -34,6 +34,7 @@ impl<'a> SlopeScale<'a> {
         counts: &FrictionCounts,
         options: &CostDistanceOptions,
         slope: &'a Slope,
+        table: &'a FactorTable,
     ) -> Self {
         let [x, y] = options.cell_size;
         let runs = [x, y, (x * x + y * y).sqrt()];
@@ -59,7 +60,7 @@ impl<'a> SlopeScale<'a> {
             size,
             elevation: &slope.elevation,
             runs,
-            factors: &slope.factors,
+            factors: table,
             is_outward: slope.is_outward,
             scale: power_of_two(power),
         };

@@ -17,6 +17,7 @@ use crate::flow::grid::goals;
 use crate::flow::grid::goals::{GoalReport, Place};
 use crate::flow::grid::moves::Connectivity;
 use crate::flow::weighted::codes;
+use crate::flow::weighted::slope::FactorTable;
 use crate::flow::weighted::tiles::{State, Tiles};
 use crate::flow::weighted::window::{EDGE, FAR, Row, TileCells};
 use crate::parallel;
@@ -97,8 +98,11 @@ fn solve<F: FrictionValue>(
     let counts = FrictionCounts::new(friction);
     let (sources, targets) = sort_out(size, friction, targets)?;
     let CostDistanceOptions { connectivity, cost_rule, cell_size, .. } = *options;
-    let scaling = match &options.slope {
-        Some(slope) => Scaling::Slope(SlopeScale::new(size, friction, &counts, options, slope)),
+    let table = options.slope.as_ref().map(|slope| FactorTable::new(&slope.factors));
+    let scaling = match options.slope.as_ref().zip(table.as_ref()) {
+        Some((slope, table)) => {
+            Scaling::Slope(SlopeScale::new(size, friction, &counts, options, slope, table))
+        }
         None => {
             let range = [counts.min, counts.max];
             Scaling::Flat(FrictionScale::new(range, connectivity, cost_rule, cell_size)?)

@@ -19,12 +19,59 @@ pub(crate) struct SlopeCosts<'a> {
     pub(crate) elevation: &'a [f32],
     /// The lengths of steps in the plane: along x, along y, diagonal.
     pub(crate) runs: [f64; 3],
-    /// Slopes, ascending, and their factors; empty for 1 everywhere.
-    pub(crate) factors: &'a [[f64; 2]],
+    pub(crate) factors: &'a FactorTable,
     /// Whether a path is walked from its goal: then uphill is what rises away from it.
     pub(crate) is_outward: bool,
     /// What a length times friction is multiplied by.
     pub(crate) scale: f64,
+}
+
+/// Factors by slopes.
+pub(crate) struct FactorTable {
+    /// Slopes, ascending, and their factors; empty for 1 everywhere.
+    rows: Vec<[f64; 2]>,
+    /// Slopes from the first to the last are sorted into buckets of one width: how many for each unit of slope.
+    buckets_a_unit: f64,
+    /// For each bucket the first row that a slope in it may come after.
+    starts: Vec<u32>,
+}
+
+impl FactorTable {
+    /// Buckets for each row.
+    const BUCKETS_A_ROW: usize = 4;
+
+    pub(crate) fn new(rows: &[[f64; 2]]) -> Self {
+        let rows = rows.to_vec();
+        let (Some(&[first, _]), Some(&[last, _])) = (rows.first(), rows.last()) else {
+            return Self { rows, buckets_a_unit: 0.0, starts: Vec::new() };
+        };
+        let count = rows.len() * Self::BUCKETS_A_ROW;
+        // Where all slopes are one, or too far apart to be told by this, all fall into the first bucket.
+        let buckets_a_unit = (count as f64 / (last - first)).min(f64::MAX);
+        // A bucket starts one early, so the rounding of its number does not matter.
+        let start = |bucket: usize| first + (bucket as f64 - 1.0) / buckets_a_unit;
+        let starts = (0..count).map(|bucket| rows.partition_point(|&[at, _]| at < start(bucket)) as u32);
+        Self { starts: starts.collect(), rows, buckets_a_unit }
+    }
+
+    /// The factor of a slope: linear between the rows around it.
+    #[inline(always)]
+    fn at(&self, slope: f64) -> f64 {
+        let (rows, last) = (&self.rows, self.rows.len() - 1);
+        if slope <= rows[0][0] {
+            return rows[0][1];
+        }
+        if slope >= rows[last][0] {
+            return rows[last][1];
+        }
+        let bucket = ((slope - rows[0][0]) * self.buckets_a_unit) as usize;
+        let mut after = self.starts[bucket.min(self.starts.len() - 1)] as usize;
+        while rows[after][0] < slope {
+            after += 1;
+        }
+        let ([low, low_factor], [high, high_factor]) = (rows[after.max(1) - 1], rows[after.max(1)]);
+        low_factor + (high_factor - low_factor) * ((slope - low) / (high - low))
+    }
 }
 
 /// A value for each cell of a row of a window.
@@ -56,7 +103,7 @@ type Weighed = [[i64; WINDOW]; 2];
 impl SlopeCosts<'_> {
     /// Writes the weights of the moves in the window of a tile.
     pub(crate) fn fill(&self, tile: [usize; 2], frictions: &WindowCosts, weights: &mut Weights) {
-        if self.factors.is_empty() {
+        if self.factors.rows.is_empty() {
             fill_rows::<false>(self, tile, frictions, weights);
         } else {
             fill_rows::<true>(self, tile, frictions, weights);
@@ -80,18 +127,6 @@ impl SlopeCosts<'_> {
             *cell = if friction > 0.0 { elevation.into() } else { 0.0 };
         }
         cells
-    }
-
-    /// The factor of a slope: from the table, linear between its rows.
-    fn factor(&self, slope: f64) -> f64 {
-        let after = self.factors.partition_point(|&[at, _]| at < slope);
-        match (after.checked_sub(1).and_then(|before| self.factors.get(before)), self.factors.get(after)) {
-            (Some([low, low_factor]), Some([high, high_factor])) => {
-                low_factor + (high_factor - low_factor) * ((slope - low) / (high - low))
-            }
-            (Some([_, factor]), None) | (None, Some([_, factor])) => *factor,
-            (None, None) => 1.0,
-        }
     }
 
     /// Whether a corner rule closes a diagonal between two cells that are obstacles or not.
@@ -173,8 +208,8 @@ fn weigh<const HAS_FACTORS: bool>(slope: &SlopeCosts<'_>, one: &Cells, other: &C
         let sign = if slope.is_outward { -1.0 } else { 1.0 };
         for x in 0..WINDOW {
             let steepness = sign * (other.elevation[x] - one.elevation[x]) / run;
-            factors[0][x] = slope.factor(steepness);
-            factors[1][x] = slope.factor(-steepness);
+            factors[0][x] = slope.factors.at(steepness);
+            factors[1][x] = slope.factors.at(-steepness);
         }
     }
     let mut weights = [[FAR; WINDOW]; 2];
