@@ -72,7 +72,8 @@ pub(crate) trait Row: Pod + Send {
     /// numpy's dtype.
     fn dtype(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         let (names, formats, offsets) = (PyList::empty(py), PyList::empty(py), PyList::empty(py));
-        for (name, code, shape, offset) in Self::FIELDS {
+        // What only fills a gap has no name in numpy.
+        for (name, code, shape, offset) in Self::FIELDS.iter().filter(|field| !field.0.starts_with('_')) {
             names.append(name)?;
             if shape.is_empty() {
                 formats.append(code)?;
@@ -99,6 +100,11 @@ pub(crate) fn structured<R: Row>(py: Python<'_>, rows: Vec<R>) -> PyResult<Py<Py
         _ => PyArray1::<u8>::from_vec(py, words_of(rows)).into_any(),
     };
     Ok(words.call_method1("view", (dtype,))?.unbind())
+}
+
+/// One row, as numpy's scalar of its dtype.
+pub(crate) fn scalar<R: Row>(py: Python<'_>, row: R) -> PyResult<Py<PyAny>> {
+    Ok(structured(py, vec![row])?.bind(py).get_item(0)?.unbind())
 }
 
 /// The same memory as words of the rows' alignment.
@@ -130,13 +136,17 @@ pub(crate) use row;
 
 /// The types of a field of [`row`]: `f64`, `[f64; 3]`, `[[f64; 3]; 2]`, and so on.
 macro_rules! kind {
+    (type [[[$t:ident; $n:literal]; $m:literal]; $l:literal]) => { [[[$t; $n]; $m]; $l] };
     (type [[$t:ident; $n:literal]; $m:literal]) => { [[$t; $n]; $m] };
     (type [$t:ident; $n:literal]) => { [$t; $n] };
+    (type bool) => { u8 };
     (type $t:ident) => { $t };
+    (shape [[[$t:ident; $n:literal]; $m:literal]; $l:literal]) => { &[$l, $m, $n] };
     (shape [[$t:ident; $n:literal]; $m:literal]) => { &[$m, $n] };
     (shape [$t:ident; $n:literal]) => { &[$n] };
     (shape $t:ident) => { &[] };
     (code [$t:tt; $n:literal]) => { $crate::arrays::kind!(code $t) };
+    (code bool) => { "?" };
     (code f64) => { "<f8" };
     (code f32) => { "<f4" };
     (code u64) => { "<u8" };

@@ -16,7 +16,17 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use crate::collide::{arena::Arena, columns::BodyColumns, hull::Hull};
+    use crate::collide::{
+        arena::Arena,
+        columns::{BodyColumns, RayColumns, ShapeCastColumns, poses_of_matrices},
+        hull::Hull,
+        pair::{
+            collide_codes, hull_nearest_point, hull_raycast, pair_contact, pair_distance,
+            pair_distance_lower_bound, pair_gradient, pair_intersection, pair_intersects, pair_manifold,
+            pair_sweep, pose_of_half_space,
+        },
+        robot::{joint_deviation, joint_paths, postures},
+    };
     #[pymodule_export]
     use crate::cost_distance::{CostDistance, cost_distance};
     #[pymodule_export]

@@ -1,0 +1,112 @@
+"""Checks of single numbers, and of arrays that keep f64 where that matters."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hullfield._arrays import floats, indices
+from hullfield._errors import InvalidInputError, InvalidTypeError
+
+
+def number(name: str, value: object) -> float:
+    """One real number."""
+    if isinstance(value, (bool, np.bool_, str, bytes)):
+        raise InvalidTypeError(f"{name} is {value!r}, it must be a real number")
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidTypeError(f"{name} is {value!r}, it must be a real number") from None
+
+
+def whole(name: str, value: object, least: int = 0, most: int = 0xFFFF_FFFF) -> int:
+    """One whole number."""
+    if isinstance(value, (bool, np.bool_)):
+        raise InvalidTypeError(f"{name} is {value!r}, it must be a whole number")
+    try:
+        count = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise InvalidTypeError(f"{name} is {value!r}, it must be a whole number") from None
+    if not least <= count <= most:
+        raise InvalidInputError(f"{name} is {count}, it must be from {least} to {most}")
+    return count
+
+
+def flag(name: str, value: object) -> bool:
+    """One bool."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InvalidTypeError(f"{name} is {value!r}, it must be a bool")
+    return bool(value)
+
+
+def choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
+    """One of some words."""
+    if not isinstance(value, str) or value not in allowed:
+        words = ", ".join(repr(word) for word in allowed)
+        raise InvalidInputError(f"{name} is {value!r}, it must be one of {words}")
+    return value
+
+
+def rows_of(name: str, value: object) -> int | None:
+    """How many rows an array has, (n, k); None for one row, (k,), that stands for all."""
+    try:
+        shape = np.shape(value)  # type: ignore[call-overload]
+    except ValueError:
+        raise InvalidInputError(f"{name} is not an array: its rows have different lengths") from None
+    return None if len(shape) < 2 else shape[0]
+
+
+def real_type(value: object) -> npt.DTypeLike:
+    """f32 for arrays that f32 holds by their type, else f64."""
+    return np.float32 if getattr(value, "dtype", None) in (np.float32, np.float16) else np.float64
+
+
+def positions(
+    name: str, value: object, count: int | None
+) -> tuple[npt.NDArray[np.float32] | None, npt.NDArray[np.float64] | None]:
+    """Positions in f32 and in f64; one of them is there."""
+    dtype = real_type(value)
+    array = floats(name, value, 3, dtype, count=count)
+    return (array, None) if dtype is np.float32 else (None, array)
+
+
+def column(name: str, value: object, count: int, columns: int | None = None) -> npt.NDArray[np.float32] | None:
+    """A column of f32, or None."""
+    return None if value is None else floats(name, value, columns, np.float32, count=count)
+
+
+def numbers_column(name: str, value: object, count: int) -> npt.NDArray[np.uint32] | None:
+    """A column of u32, or None."""
+    return None if value is None else indices(name, value, count=count)
+
+
+def scales_column(value: object, count: int, columns: int | None = 3) -> npt.NDArray[np.float32] | None:
+    """Scales, (n, 3), or one number, one row, or a column (n, 1)."""
+    if value is None:
+        return None
+    array: Any = np.asarray(value)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = np.broadcast_to(array, (array.shape[0], 3))
+    elif array.ndim == 0:
+        array = np.broadcast_to(array, (3,))
+    elif array.ndim == 1 and array.shape != (3,):
+        raise InvalidInputError(
+            f"scales has the shape {array.shape}, it must be ({count}, 3) for scales along each axis, "
+            f"({count}, 1) for one number a body, (3,) or ()"
+        )
+    return floats("scales", array, 3, np.float32, count=count)
+
+
+def pairs_column(name: str, value: object) -> npt.NDArray[np.uint32] | None:
+    """Pairs, (n, 2), or None."""
+    return None if value is None else indices(name, value, 2)
+
+
+def pairs_argument(pairs: object) -> Any:
+    """The pairs of a query: a word, or an array (n, 2)."""
+    if isinstance(pairs, str):
+        return choice("pairs", pairs, ("broad_phase", "exhaustive"))
+    return indices("pairs", pairs, 2)

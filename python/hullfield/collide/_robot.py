@@ -1,0 +1,129 @@
+"""Paths and postures of robots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hullfield import _native
+from hullfield._arrays import floats
+from hullfield._errors import InvalidInputError, InvalidTypeError
+from hullfield.collide._numbers import number
+
+
+def link_poses(
+    positions: npt.ArrayLike, rotations: npt.ArrayLike | None
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]:
+    """Checked positions, (n, links, 3), and rotations, (n, links, 4)."""
+    places = floats("positions", positions, None, np.float64, any_shape=True)
+    if places.ndim != 3 or places.shape[2] != 3:
+        raise InvalidInputError(f"positions has the shape {places.shape}, it must be (n, links, 3)")
+    if rotations is None:
+        return places, None
+    turns = floats("rotations", rotations, None, np.float64, any_shape=True)
+    if turns.shape != (*places.shape[:2], 4):
+        raise InvalidInputError(f"rotations has the shape {turns.shape}, it must be {(*places.shape[:2], 4)}")
+    return places, turns
+
+
+class JointPath:
+    """A path of a robot: the poses of its links at two samples or more. Immutable; it pickles.
+
+    Between two samples each link moves alone: its origin along a straight line at a constant velocity, its rotation about a fixed axis at a
+    constant rate, the shorter way around. A step must turn each link by less than half a turn.
+
+    Args:
+        positions: world positions of the links' origins, (samples, links, 3), in world units, float64.
+        rotations: unit quaternions ``x, y, z, w``, (samples, links, 4); not turned by default.
+        deviations: how far a point of a link may be from where the motion between samples has it, at most, (samples - 1, links), in world
+            units, ≥ 0; 0 by default. :func:`joint_deviation` computes it for joints that turn or slide at constant rates.
+    """
+
+    __slots__ = ("_arrays",)
+
+    def __init__(
+        self,
+        positions: npt.ArrayLike,
+        rotations: npt.ArrayLike | None = None,
+        *,
+        deviations: npt.ArrayLike | None = None,
+    ) -> None:
+        places, turns = link_poses(positions, rotations)
+        bounds = None
+        if deviations is not None:
+            bounds = floats("deviations", deviations, None, np.float64, any_shape=True)
+            expected = (max(places.shape[0] - 1, 0), places.shape[1])
+            if bounds.shape != expected:
+                raise InvalidInputError(f"deviations has the shape {bounds.shape}, it must be {expected}")
+            bounds = bounds.copy()
+        self._arrays = (places.copy(), None if turns is None else turns.copy(), bounds)
+
+    def _native(self) -> tuple[Any, ...]:
+        places, turns, bounds = self._arrays
+        flat = None if bounds is None else bounds.reshape(-1)
+        return (len(places), places.reshape(-1, 3), None if turns is None else turns.reshape(-1, 4), flat)
+
+    def __len__(self) -> int:
+        return len(self._arrays[0])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_path, self._arrays)
+
+    def __repr__(self) -> str:
+        samples, links, _ = self._arrays[0].shape
+        return f"<hullfield.collide.JointPath: {samples} samples of {links} links>"
+
+
+def _path(places: Any, turns: Any, bounds: Any) -> JointPath:
+    return JointPath(places, turns, deviations=bounds)
+
+
+@dataclass(frozen=True)
+class Revolute:
+    """A joint that turns about its axis in a step.
+
+    Args:
+        angle: by this many radians, of either sign.
+        reach: the greatest distance of a point of the link in question from the joint's axis during the step, in world units; an upper bound
+            will do.
+    """
+
+    angle: float
+    reach: float
+
+
+@dataclass(frozen=True)
+class Prismatic:
+    """A joint that slides along its axis in a step.
+
+    Args:
+        length: by this many world units, of either sign.
+    """
+
+    length: float
+
+
+def joint_deviation(joints: Sequence[Revolute | Prismatic], reach: float) -> float:
+    """How far a point of a link may be from where the motion between two samples has it, at most: for :class:`JointPath` ``deviations``.
+
+    All joints before the link turn or slide at constant rates in the step. The bound falls with the square of the step.
+
+    Args:
+        joints: those from the base to the link, in their order.
+        reach: the greatest distance of a point of the link from the link's origin, in world units.
+    """
+    steps: list[tuple[float, float | None]] = []
+    for row, joint in enumerate(joints):
+        if isinstance(joint, Revolute):
+            steps.append((number("angle", joint.angle), number("reach", joint.reach)))
+        elif isinstance(joint, Prismatic):
+            steps.append((number("length", joint.length), None))
+        else:
+            raise InvalidTypeError(
+                f"joints[{row}] is of the type {type(joint).__name__}, it must be Revolute or Prismatic"
+            )
+    return _native.joint_deviation(steps, number("reach", reach))
