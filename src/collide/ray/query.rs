@@ -265,6 +265,10 @@ pub(crate) fn list_rows<T: Sync, R: Send>(
     let parts = map_chunks(&numbered, TASK, |items| {
         let (mut rows, mut count) = (Vec::new(), 0);
         for &(id, item) in items {
+            // Also before the first item of each share: one may take a second.
+            if !input.awaited.is_awaited() {
+                break;
+            }
             let before = rows.len();
             count += work(item, id, &mut rows);
             if !budget.add(rows.len() - before) {
