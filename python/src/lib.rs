@@ -18,7 +18,9 @@ mod _native {
     #[pymodule_export]
     use crate::collide::{
         arena::Arena,
+        bodies::{Bodies, Found},
         columns::{BodyColumns, RayColumns, ShapeCastColumns, poses_of_matrices},
+        compounds::{CompoundColumns, Compounds, HeightField},
         hull::Hull,
         pair::{
             collide_codes, hull_nearest_point, hull_raycast, pair_contact, pair_distance,

@@ -75,6 +75,25 @@ impl Pending {
         }
     }
 
+    /// The answer of the library's work where the call itself takes long: all of it on a thread of its own.
+    pub(crate) fn begin<T: Send + 'static>(
+        call: impl FnOnce() -> hullfield::Result<hullfield::Pending<T>> + Send + 'static,
+        convert: impl FnOnce(T) -> Finish + Send + 'static,
+    ) -> Self {
+        Self::run(move |cancel| {
+            let mut pending = std::pin::pin!(call()?);
+            loop {
+                let signal = Arc::new(Signal::default());
+                let waker = Waker::from(Arc::clone(&signal));
+                match pending.as_mut().poll(&mut Context::from_waker(&waker)) {
+                    Poll::Ready(answer) => return answer.map(convert),
+                    Poll::Pending if cancel.load(Ordering::Relaxed) => return Err(Error::Cancelled),
+                    Poll::Pending => signal.wait(SIGNAL_INTERVAL),
+                }
+            }
+        })
+    }
+
     fn new(work: impl Future<Output = hullfield::Result<Finish>> + Send + 'static) -> Self {
         Self { state: Mutex::new(State::InProgress(Box::pin(work))) }
     }

@@ -14,6 +14,7 @@ Rows are structured arrays. What a row has not is NaN, and :data:`NONE` where it
 
 from hullfield.collide._arena import Arena
 from hullfield.collide._columns import BodyColumns, RayColumns, ShapeCastColumns
+from hullfield.collide._compounds import Compound, CompoundColumns, Compounds, HeightField
 from hullfield.collide._hull import Dimension, Hull
 from hullfield.collide._pair import (
     Pose,
@@ -43,15 +44,23 @@ from hullfield.collide._rows import (
     Trace,
     TraceStep,
 )
+from hullfield.collide._set import NO_ID, Bodies, Found
 
 __all__ = [
     "NONE",
+    "NO_ID",
     "Arena",
+    "Bodies",
     "BodyColumns",
+    "Compound",
+    "CompoundColumns",
+    "Compounds",
     "Degeneracy",
     "Dimension",
     "Estimate",
     "FeatureKind",
+    "Found",
+    "HeightField",
     "Hull",
     "JointPath",
     "PathOutcome",

@@ -78,9 +78,15 @@ class Arena:
     ) -> Arena:
         """An arena with the same hulls, shared, also on the device, and other options. Unchanged statics are shared too."""
         native = self._native.with_options(*_native_options(precision, warm_start, statics))
+        arena = self._copy()
+        arena._options, arena._native = (precision, bool(warm_start), statics), native
+        return arena
+
+    def _copy(self) -> Arena:
+        """A handle that does not see hulls that are added later."""
         arena = Arena.__new__(Arena)
         arena._engine, arena._hulls, arena._removed = self._engine, list(self._hulls), list(self._removed)
-        arena._options, arena._native = (precision, bool(warm_start), statics), native
+        arena._options, arena._native = self._options, self._native
         return arena
 
     @property
@@ -346,7 +352,7 @@ class Arena:
             A row for each point. Fields: ``point``, ``body`` (:data:`NONE` where none is near enough), ``distance``, negative inside of the body
             where it is minus the depth, ``nearest`` (3), the point of the surface, and the outward ``normal`` (3) there.
         """
-        places, worlds = _points(points, worlds)
+        places, worlds = point_columns(points, worlds)
         limit = number("max_distance", max_distance)
         return Pending(self._native.nearest_points(bodies_of("bodies", bodies), places, worlds, limit), batch)
 
@@ -361,7 +367,7 @@ class Arena:
             points: (n, 3), in world units, exactly as given.
             worlds: (n,): the world of each point, where the bodies have worlds.
         """
-        places, worlds = _points(points, worlds)
+        places, worlds = point_columns(points, worlds)
         return Pending(self._native.containments(bodies_of("bodies", bodies), places, worlds), batch)
 
     @query
@@ -381,7 +387,7 @@ class Arena:
             moves, in world units, ``normal`` (3) of the body, ``points`` (2, 3) of the shape and of the body, and ``separation``: the last two NaN
             without ``witness``.
         """
-        columns, options = (bodies_of("bodies", bodies), casts_of(casts)), _cast_options(skip_start, witness)
+        columns, options = (bodies_of("bodies", bodies), casts_of(casts)), cast_options(skip_start, witness)
         return Pending(self._native.shape_casts(*columns, *options), batch)
 
     @query
@@ -389,7 +395,7 @@ class Arena:
         self, bodies: BodyColumns, casts: ShapeCastColumns, *, skip_start: bool = False, witness: bool = False
     ) -> Pending[Batch[Stats]]:
         """All bodies that each shape meets, sorted by cast, distance and body: rows and arguments of :meth:`shape_casts`."""
-        columns, options = (bodies_of("bodies", bodies), casts_of(casts)), _cast_options(skip_start, witness)
+        columns, options = (bodies_of("bodies", bodies), casts_of(casts)), cast_options(skip_start, witness)
         return Pending(self._native.shape_casts_all(*columns, *options), batch)
 
     @query
@@ -532,11 +538,13 @@ def _native_options(precision: str, warm_start: bool, statics: BodyColumns | Non
     return precision == "exact", flag("warm_start", warm_start), bodies
 
 
-def _cast_options(skip_start: bool, witness: bool) -> tuple[bool, bool]:
+def cast_options(skip_start: bool, witness: bool) -> tuple[bool, bool]:
+    """Checked options of shape casts."""
     return flag("skip_start", skip_start), flag("witness", witness)
 
 
-def _points(points: npt.ArrayLike, worlds: npt.ArrayLike | None) -> tuple[npt.NDArray[np.float64], Any]:
+def point_columns(points: npt.ArrayLike, worlds: npt.ArrayLike | None) -> tuple[npt.NDArray[np.float64], Any]:
+    """Checked points, and their worlds if they have any."""
     places = floats("points", points, 3, np.float64)
     return places, numbers_column("worlds", worlds, len(places))
 

@@ -67,7 +67,7 @@ class BodyColumns:
         exclusions: npt.ArrayLike | None = None,
         static_exclusions: npt.ArrayLike | None = None,
     ) -> None:
-        hull_rows, count = _leading("hulls", hulls, {"positions": positions, "rotations": rotations, "scales": scales})
+        hull_rows, count = leading("hulls", hulls, {"positions": positions, "rotations": rotations, "scales": scales})
         short, wide = (None, None) if positions is None else _positions("positions", positions, count)
         self._native = _native.BodyColumns(
             hull_rows,
@@ -168,7 +168,7 @@ def _positions(name: str, value: object, count: int) -> Any:
     return positions(name, value, count)
 
 
-def _leading(
+def leading(
     name: str, value: npt.ArrayLike, others: dict[str, npt.ArrayLike | None]
 ) -> tuple[npt.NDArray[np.uint32], int]:
     """The column that numbers hulls or compounds, and how many bodies there are: as many as it has rows, or else as other columns have."""

@@ -75,6 +75,11 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
+    /// Bodies, and their positions where these are in f64.
+    pub(crate) fn new(bodies: Vec<Body>, positions: Vec<[f64; 3]>) -> Self {
+        Self { bodies, positions, ..Self::default() }
+    }
+
     /// The library's columns.
     pub(crate) fn columns(&self) -> collide::BodyColumns<'_> {
         collide::BodyColumns {
