@@ -294,7 +294,9 @@ def test_arenas_change_and_pickle() -> None:
         Arena([BALL], engine=ENGINE, statics=BodyColumns([0], worlds=[1]))
     with pytest.raises(hullfield.InvalidInputError, match="precision is 'best'"):
         Arena([BALL], engine=ENGINE, precision="best")
-    for wrong in [BALL, [1], ["ball"]]:
+    with pytest.raises(hullfield.InvalidTypeError, match="engine is of the type str"):
+        Arena([BALL], engine="gpu")  # type: ignore[arg-type]
+    for wrong in [BALL, [1], ["ball"], None, "balls"]:
         with pytest.raises(hullfield.InvalidTypeError, match="hulls"):
             Arena(wrong, engine=ENGINE)  # type: ignore[arg-type]
     far = ARENA.with_options(statics=BodyColumns(0, [[1e7 + 0.001, 0, 0]]))
@@ -309,6 +311,9 @@ def test_prepare_estimate_and_trace() -> None:
         ARENA.estimate("dance", 10)
     with pytest.raises(hullfield.InvalidInputError, match="pairs is 'some'"):
         ARENA.prepare([("contacts", "some")])
+    for queries in ["contacts", [("contacts",)], [3], None]:
+        with pytest.raises(hullfield.Error, match="queries"):
+            ARENA.prepare(queries)  # type: ignore[arg-type]
     trace = ARENA.trace(BodyColumns(1, [[0, 0, 0], [3, 0.2, 0.1]]), [0, 1])
     assert trace.status is Status.SEPARATED and trace.axis is not None and trace.axis[0] > 0.9
     assert all(step.simplex.shape[1] == 3 and 1 <= len(step.simplex) <= 4 for step in trace.steps)
@@ -365,6 +370,7 @@ def test_wrong_options_are_errors() -> None:
         (lambda: ARENA.sweeps(bodies, [1, 0, 0], duration=-1), "duration"),
         (lambda: ARENA.sweeps(bodies, [[1, 0, 0]]), "velocities has 1 rows, it must have 4"),
         (lambda: ARENA.sweeps(bodies, [np.nan, 0, 0]), "velocity"),
+        (lambda: ARENA.sweeps(bodies, None), "velocities holds objects"),
         (lambda: ARENA.sweeps(bodies, [1, 0, 0], witness=1), "witness is 1"),
         (lambda: ARENA.nearest_bodies(bodies, count=0), "count"),
         (lambda: ARENA.nearest_bodies(bodies, count=2**40), "count is 1099511627776"),

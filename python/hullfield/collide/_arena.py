@@ -12,7 +12,7 @@ from hullfield import _native
 from hullfield._arrays import floats, indices
 from hullfield._batch import Batch
 from hullfield._engine import Engine, engine_or_auto
-from hullfield._errors import InvalidTypeError
+from hullfield._errors import InvalidInputError, InvalidTypeError
 from hullfield._pending import Pending, query
 from hullfield.collide._columns import (
     BodyColumns,
@@ -23,11 +23,21 @@ from hullfield.collide._columns import (
     rays_of,
 )
 from hullfield.collide._hull import Hull, natives_of
-from hullfield.collide._numbers import choice, column, flag, number, numbers_column, pairs_argument, whole
+from hullfield.collide._numbers import all_of, choice, column, flag, number, numbers_column, pairs_argument, whole
 from hullfield.collide._robot import JointPath, link_poses
 from hullfield.collide._rows import Estimate, Prepared, Stats, Status, Trace, TraceStep, batch
 
 _PAIRS = ("broad_phase", "exhaustive", "given")
+_QUERIES = (
+    "candidates",
+    "intersections",
+    "distances",
+    "contacts",
+    "manifolds",
+    "gradients",
+    "sweeps",
+    "raycasts",
+)
 
 
 class Arena:
@@ -67,6 +77,8 @@ class Arena:
     ) -> None:
         natives = natives_of(hulls)
         native_options = _native_options(precision, warm_start, statics)
+        if engine is not None and not isinstance(engine, Engine):
+            raise InvalidTypeError(f"engine is of the type {type(engine).__name__}, it must be an Engine")
         self._engine = engine_or_auto(engine)
         self._hulls = list(hulls)
         self._removed: list[int] = []
@@ -290,7 +302,7 @@ class Arena:
             InvalidInputError, MemoryLimitError: as :meth:`intersections`; a motion or a duration that is NaN or out of range.
         """
         columns, count = bodies_of("bodies", bodies), len(bodies)
-        motions = column("velocities", velocities, count, 3), column("angular_velocities", angular_velocities, count, 3)
+        motions = motion_columns(velocities, angular_velocities, count)
         duration, witness = number("duration", duration), flag("witness", witness)
         return Pending(self._native.sweeps(columns, *motions, pairs_argument(pairs), duration, witness), batch)
 
@@ -480,10 +492,7 @@ class Arena:
             quarter of the way from sample 3 to sample 4); ``time`` at which ``pair`` (2) meets, NaN unless the path is hit; ``pair`` is
             :data:`NONE` where it is free. Statics count on after the bodies.
         """
-        for row, path in enumerate(paths):
-            if not isinstance(path, JointPath):
-                raise InvalidTypeError(f"paths[{row}] is of the type {type(path).__name__}, it must be a JointPath")
-        natives = [path._native() for path in paths]
+        natives = [path._native() for path in all_of("paths", paths, JointPath)]
         limit = whole("step_limit", step_limit)
         return Pending(_native.joint_paths(self._native, bodies_of("links", links), natives, limit), batch)
 
@@ -495,7 +504,11 @@ class Arena:
             queries: the name of a query and how its pairs are found, as ``("contacts", "broad_phase")``: candidates, intersections, distances,
                 contacts, manifolds, gradients, sweeps, raycasts; broad_phase, exhaustive or given.
         """
-        checked = [(str(name), choice("pairs", pairs, _PAIRS)) for name, pairs in queries]
+        checked = []
+        for row, item in enumerate(all_of("queries", queries, tuple)):
+            if len(item) != 2:
+                raise InvalidInputError(f"queries[{row}] is {item!r}, it must be the name of a query and that of pairs")
+            checked.append((choice("query", item[0], _QUERIES), choice("pairs", item[1], _PAIRS)))
         return Pending(self._native.prepare(checked), lambda answer: Prepared(*answer))
 
     def estimate(self, query: str, bodies: BodyColumns | int, pairs: str = "broad_phase") -> Estimate:
@@ -506,6 +519,7 @@ class Arena:
             bodies: the bodies, or how many of them.
             pairs: ``"broad_phase"``, ``"exhaustive"`` or ``"given"``.
         """
+        choice("query", query, _QUERIES)
         choice("pairs", pairs, _PAIRS)
         if isinstance(bodies, BodyColumns):
             return Estimate(*self._native.estimate_columns(query, bodies._native, pairs))
@@ -541,6 +555,12 @@ def _native_options(precision: str, warm_start: bool, statics: BodyColumns | Non
 def cast_options(skip_start: bool, witness: bool) -> tuple[bool, bool]:
     """Checked options of shape casts."""
     return flag("skip_start", skip_start), flag("witness", witness)
+
+
+def motion_columns(velocities: npt.ArrayLike, angular: npt.ArrayLike | None, count: int) -> tuple[Any, Any]:
+    """Checked motions of so many bodies."""
+    given = floats("velocities", velocities, 3, np.float32, count=count)
+    return given, column("angular_velocities", angular, count, 3)
 
 
 def point_columns(points: npt.ArrayLike, worlds: npt.ArrayLike | None) -> tuple[npt.NDArray[np.float64], Any]:

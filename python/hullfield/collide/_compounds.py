@@ -13,7 +13,7 @@ from hullfield._arrays import floats, point
 from hullfield._batch import Batch
 from hullfield._errors import InvalidInputError, InvalidTypeError
 from hullfield._pending import Pending, query
-from hullfield.collide._arena import Arena, cast_options, point_columns
+from hullfield.collide._arena import Arena, cast_options, motion_columns, point_columns
 from hullfield.collide._columns import (
     BodyColumns,
     RayColumns,
@@ -24,6 +24,7 @@ from hullfield.collide._columns import (
     rays_of,
 )
 from hullfield.collide._numbers import (
+    all_of,
     column,
     flag,
     number,
@@ -239,19 +240,12 @@ class Compounds:
     ) -> None:
         if not isinstance(arena, Arena):
             raise InvalidTypeError(f"arena is of the type {type(arena).__name__}, it must be an Arena")
-        for row, compound in enumerate(compounds):
-            if not isinstance(compound, Compound):
-                kind = type(compound).__name__
-                raise InvalidTypeError(f"compounds[{row}] is of the type {kind}, it must be a Compound")
-        for row, field in enumerate(height_fields):
-            if not isinstance(field, HeightField):
-                kind = type(field).__name__
-                raise InvalidTypeError(f"height_fields[{row}] is of the type {kind}, it must be a HeightField")
-        parts = [compound._columns for compound in compounds]
-        fields = [field._native for field in height_fields]
+        given, terrain = all_of("compounds", compounds, Compound), all_of("height_fields", height_fields, HeightField)
+        parts = [compound._columns for compound in given]
+        fields = [field._native for field in terrain]
         still = None if statics is None else _bodies("statics", statics)
         self._native = _native.Compounds(arena._native, parts, fields, still)
-        self._given = (arena._copy(), list(compounds), list(height_fields), statics)
+        self._given = (arena._copy(), given, terrain, statics)
 
     @property
     def arena(self) -> Arena:
@@ -365,7 +359,7 @@ class Compounds:
         of_bodies: bool,
     ) -> Pending[Batch[Stats]]:
         columns, count = _bodies("bodies", bodies), len(bodies)
-        motions = column("velocities", velocities, count, 3), column("angular_velocities", angular_velocities, count, 3)
+        motions = motion_columns(velocities, angular_velocities, count)
         options = number("duration", duration), flag("witness", witness)
         return Pending(self._native.sweeps(columns, *motions, pairs_argument(pairs), *options, of_bodies), batch)
 

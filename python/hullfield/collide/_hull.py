@@ -13,7 +13,7 @@ import numpy.typing as npt
 from hullfield import _native
 from hullfield._arrays import floats, indices, point
 from hullfield._errors import InvalidInputError, InvalidTypeError
-from hullfield.collide._numbers import number, whole
+from hullfield.collide._numbers import all_of, number, whole
 
 
 class Dimension(IntEnum):
@@ -229,9 +229,4 @@ def _rebuild(vertices: npt.NDArray[np.float32], rounding: float, is_half_space: 
 
 def natives_of(hulls: Sequence[Hull]) -> list[_native.Hull]:
     """The native hulls of a sequence."""
-    if isinstance(hulls, Hull):
-        raise InvalidTypeError("hulls is one Hull, it must be a sequence of them")
-    for row, hull in enumerate(hulls):
-        if not isinstance(hull, Hull):
-            raise InvalidTypeError(f"hulls[{row}] is of the type {type(hull).__name__}, it must be a Hull")
-    return [hull._native for hull in hulls]
+    return [hull._native for hull in all_of("hulls", hulls, Hull)]

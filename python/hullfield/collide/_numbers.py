@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from hullfield._arrays import floats, indices
 from hullfield._errors import InvalidInputError, InvalidTypeError
+
+T = TypeVar("T")
 
 
 def number(name: str, value: object) -> float:
@@ -48,6 +51,19 @@ def choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
         words = ", ".join(repr(word) for word in allowed)
         raise InvalidInputError(f"{name} is {value!r}, it must be one of {words}")
     return value
+
+
+def all_of(name: str, value: object, kind: type[T]) -> list[T]:
+    """A sequence of objects of one class."""
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        wanted = f"it must be a sequence of {kind.__name__}"
+        raise InvalidTypeError(f"{name} is of the type {type(value).__name__}, {wanted}")
+    items = list(value)
+    for row, item in enumerate(items):
+        if not isinstance(item, kind):
+            got = type(item).__name__
+            raise InvalidTypeError(f"{name}[{row}] is of the type {got}, it must be of {kind.__name__}")
+    return items
 
 
 def rows_of(name: str, value: object) -> int | None:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from hullfield import _native
 from hullfield._arrays import floats
 from hullfield._errors import InvalidInputError, InvalidTypeError
-from hullfield.collide._numbers import number
+from hullfield.collide._numbers import all_of, number
 
 
 def link_poses(
@@ -117,13 +117,12 @@ def joint_deviation(joints: Sequence[Revolute | Prismatic], reach: float) -> flo
         reach: the greatest distance of a point of the link from the link's origin, in world units.
     """
     steps: list[tuple[float, float | None]] = []
-    for row, joint in enumerate(joints):
+    for row, joint in enumerate(all_of("joints", joints, object)):
         if isinstance(joint, Revolute):
             steps.append((number("angle", joint.angle), number("reach", joint.reach)))
         elif isinstance(joint, Prismatic):
             steps.append((number("length", joint.length), None))
         else:
-            raise InvalidTypeError(
-                f"joints[{row}] is of the type {type(joint).__name__}, it must be Revolute or Prismatic"
-            )
+            kind = type(joint).__name__
+            raise InvalidTypeError(f"joints[{row}] is of the type {kind}, it must be Revolute or Prismatic")
     return _native.joint_deviation(steps, number("reach", reach))
