@@ -5,6 +5,19 @@
 - One pair needs no arena: :func:`distance` and its like take two hulls and two poses.
 - :class:`Compounds` are bodies of several hulls, and height fields. :class:`Bodies` keeps bodies from frame to frame, by ids.
 
+>>> from hullfield.collide import Arena, BodyColumns, Hull, Pose, RayColumns, distance
+>>> arena = Arena([Hull.cuboid([0.5, 0.5, 0.5]), Hull.ball(1)])
+>>> bodies = BodyColumns([0, 0, 1], [[0, 0, 0], [0.75, 0, 0], [0, 4, 0]])
+>>> contacts = arena.contacts(bodies)
+>>> contacts["a"].tolist(), contacts["b"].tolist(), contacts["separation"].round(5).tolist()
+([0], [1], [-0.25])
+>>> arena.distances(bodies, [[0, 2], [1, 0]])["separation"].round(5).tolist()
+[2.5, 0.0]
+>>> arena.raycasts(bodies, RayColumns([0, 9, 0], [0, -1, 0]))["body"].tolist()
+[2]
+>>> float(distance(Hull.ball(1), None, Hull.ball(1), Pose([5, 0, 0]))["separation"])
+3.0
+
 Units, frames, tolerances and what a verdict is worth are those of the Rust library. Lengths are in the caller's units, the same for hulls and
 positions up to a body's scale. Rotations are unit quaternions ``x, y, z, w``. A vertex ``v`` of a body is at
 ``position + rotation · (scale ⊙ v)``. Axes and normals are unit vectors of the world frame, from the first body of a pair to the second.

@@ -226,6 +226,14 @@ class Compounds:
         InvalidInputError: a part or a static that can't be used, with its place.
 
     They pickle as what they were made of.
+
+    >>> from hullfield.collide import Arena, Compound, CompoundColumns, Compounds, Hull
+    >>> arena = Arena([Hull.cuboid([1, 0.2, 0.2]), Hull.ball(0.5)])
+    >>> dumbbell = Compound([0, 1, 1], [[0, 0, 0], [-1, 0, 0], [1, 0, 0]])
+    >>> compounds = Compounds(arena, [dumbbell])
+    >>> found = compounds.intersections(CompoundColumns(0, [[0, 0, 0], [2.9, 0, 0]]))
+    >>> found["part_a"].tolist(), found["part_b"].tolist()  # the right ball of the first, the left ball of the second
+    ([2], [1])
     """
 
     __slots__ = ("_given", "_native")

@@ -65,6 +65,17 @@ class Bodies:
     Args:
         arena: the arena of the queries; it is kept as it is now, see :meth:`set_arena`.
 
+    >>> from hullfield.collide import Arena, Bodies, BodyColumns, Hull, Phase
+    >>> bodies = Bodies(Arena([Hull.ball(0.5)]))
+    >>> ids = bodies.insert(BodyColumns(0, [[0, 0, 0], [2, 0, 0]]))
+    >>> for x in [0, 1.25, 1.5, 0]:
+    ...     bodies.set_poses(ids[:1], [[x, 0, 0]])
+    ...     print([Phase(event["phase"]).name for event in bodies.events(bodies.contacts())])
+    []
+    ['BEGIN']
+    ['STAY']
+    ['END']
+
     It may be used from several threads, one call at a time. It does not pickle: keep :meth:`get` of its :attr:`ids`, and insert that anew.
     """
 
