@@ -9,7 +9,7 @@ module                     answers                                              
 Arrays go in and come out as numpy's. Every exception is a :class:`hullfield.Error`.
 """
 
-from hullfield import collide
+from hullfield import collide, navigate
 from hullfield._batch import Batch
 from hullfield._cost_distance import NO_TARGET, CellPaths, CostDistance, CostDistanceReport, cost_distance
 from hullfield._engine import Engine, adapters, get_num_threads, set_num_threads
@@ -28,6 +28,7 @@ from hullfield._errors import (
     NoGpuError,
     WaitTimeoutError,
 )
+from hullfield._geodesic import Geodesic, GeodesicPath, Nearest, geodesic
 from hullfield._pending import Pending
 
 __all__ = [
@@ -43,10 +44,13 @@ __all__ = [
     "Error",
     "FileError",
     "ForkedError",
+    "Geodesic",
+    "GeodesicPath",
     "InternalError",
     "InvalidInputError",
     "InvalidTypeError",
     "MemoryLimitError",
+    "Nearest",
     "NoGoalsError",
     "NoGpuError",
     "Pending",
@@ -54,6 +58,8 @@ __all__ = [
     "adapters",
     "collide",
     "cost_distance",
+    "geodesic",
     "get_num_threads",
+    "navigate",
     "set_num_threads",
 ]

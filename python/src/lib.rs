@@ -4,11 +4,14 @@
 //! documentation. What may take long comes back as a [`wait::Pending`].
 
 mod arrays;
+mod batch;
 mod collide;
 mod cost_distance;
 mod engine;
 mod error;
 mod fork;
+mod progress;
+mod surface;
 mod wait;
 
 use pyo3::prelude::*;
@@ -33,6 +36,8 @@ mod _native {
     use crate::cost_distance::{CostDistance, cost_distance};
     #[pymodule_export]
     use crate::engine::{Engine, adapters, get_num_threads, set_num_threads};
+    #[pymodule_export]
+    use crate::surface::{field::Field, handle::Surface, path_at, places::Places};
     #[pymodule_export]
     use crate::wait::Pending;
 }
