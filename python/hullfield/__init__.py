@@ -9,7 +9,7 @@ module                     answers                                              
 Arrays go in and come out as numpy's. Every exception is a :class:`hullfield.Error`.
 """
 
-from hullfield import collide, navigate
+from hullfield import collide, flow, navigate
 from hullfield._batch import Batch
 from hullfield._cost_distance import NO_TARGET, CellPaths, CostDistance, CostDistanceReport, cost_distance
 from hullfield._engine import Engine, adapters, get_num_threads, set_num_threads
@@ -58,6 +58,7 @@ __all__ = [
     "adapters",
     "collide",
     "cost_distance",
+    "flow",
     "geodesic",
     "get_num_threads",
     "navigate",

@@ -9,6 +9,7 @@ mod collide;
 mod cost_distance;
 mod engine;
 mod error;
+mod flow;
 mod fork;
 mod progress;
 mod surface;
@@ -36,6 +37,14 @@ mod _native {
     use crate::cost_distance::{CostDistance, cost_distance};
     #[pymodule_export]
     use crate::engine::{Engine, adapters, get_num_threads, set_num_threads};
+    #[pymodule_export]
+    use crate::flow::{
+        agents::Agents,
+        field::Field as FlowField,
+        grid::Grid,
+        handle::Flow,
+        raster::{RasterField, solve_raster},
+    };
     #[pymodule_export]
     use crate::surface::{field::Field, handle::Surface, path_at, places::Places};
     #[pymodule_export]

@@ -1,0 +1,53 @@
+"""Cells and positions of grids, as rows of three numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hullfield._arrays import floats
+from hullfield._errors import InvalidInputError, InvalidTypeError
+
+Cells = npt.NDArray[np.int32]
+
+
+def cut(cells: Any, dimension: int) -> Cells:
+    """Cells of three coordinates, of which a grid of two dimensions needs two."""
+    return cells if dimension == 3 else np.ascontiguousarray(cells[:, :2])
+
+
+def cells_of(name: str, value: npt.ArrayLike, dimension: int) -> Cells:
+    """Cells, (n, 2) or (n, 3), as rows of three numbers. They may lie outside the grid."""
+    array = np.asarray(value)
+    if array.size == 0 and array.ndim <= 2:
+        return np.zeros((0, 3), dtype=np.int32)
+    if array.dtype.kind not in "iu":
+        raise InvalidTypeError(f"{name} has the dtype {array.dtype}, it must hold whole numbers")
+    if array.ndim != 2 or array.shape[1] not in (dimension, 3):
+        raise InvalidInputError(f"{name} has the shape {array.shape}, it must be (n, {dimension})")
+    low, high = np.iinfo(np.int32).min, np.iinfo(np.int32).max
+    if array.min() < low or array.max() > high:
+        raise InvalidInputError(f"{name} holds {array.min()} to {array.max()}, coordinates of cells are 32-bit numbers")
+    rows = np.zeros((len(array), 3), dtype=np.int32)
+    rows[:, : array.shape[1]] = array
+    return rows
+
+
+def one_cell(name: str, value: npt.ArrayLike, dimension: int) -> list[int]:
+    """One cell, as three numbers."""
+    array = np.asarray(value)
+    if array.ndim != 1:
+        raise InvalidInputError(f"{name} has the shape {array.shape}, it must be ({dimension},)")
+    return cells_of(name, array[None], dimension)[0].tolist()  # type: ignore[no-any-return]
+
+
+def points_of(name: str, value: npt.ArrayLike, dimension: int) -> npt.NDArray[np.float64]:
+    """Points of the world, (n, 3), or (n, 2) for a grid of two dimensions."""
+    array = floats(name, value, any_shape=True)
+    if array.size == 0 and array.ndim == 1:
+        return np.zeros((0, 3))
+    if dimension == 2 and array.ndim == 2 and array.shape[1] == 2:
+        array = np.concatenate([array, np.zeros((len(array), 1))], axis=1)
+    return floats(name, array, 3)

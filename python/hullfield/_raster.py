@@ -1,0 +1,315 @@
+"""Fields over rasters that need not fit into memory."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hullfield import _native
+from hullfield._cells import cells_of
+from hullfield._errors import InvalidInputError, InvalidTypeError
+from hullfield._native import RasterField as NativeRasterField
+from hullfield._pending import Call, Pending, query
+
+Distances = npt.NDArray[np.uint64]
+
+
+class RasterWindow(NamedTuple):
+    """A rectangle of cells of a raster."""
+
+    x: int
+    """The first column."""
+    y: int
+    """The first row."""
+    width: int
+    """Columns."""
+    height: int
+    """Rows."""
+
+
+class RasterProgress(NamedTuple):
+    """How far the work is."""
+
+    tile_count: int
+    """Tiles of the raster."""
+    solved_count: int
+    """Tiles that have been solved at least once."""
+    visit_count: int
+    """Tiles solved so far, each as often as it was."""
+    waiting_count: int
+    """Tiles that wait to be solved, for the first time or again."""
+
+
+@dataclass(frozen=True, eq=False)
+class RasterReport:
+    """What was solved, and how."""
+
+    used_goal_count: int
+    """How many different cells are goals."""
+    blocked_goals: npt.NDArray[np.int32]
+    """Goals on obstacles, which were left out, (n, 2)."""
+    outside_goals: npt.NDArray[np.int32]
+    """Goals outside the raster, which were left out, (n, 2)."""
+    reached_count: int
+    """Cells from which a goal is reached, goals included."""
+    farthest: int
+    """The largest distance of a reached cell."""
+    tile_edge: int
+    """Cells along the edge of a tile."""
+    tile_count: int
+    """Tiles of the raster."""
+    visit_count: int
+    """Tiles solved by this call, each as often as it was."""
+    resumed_count: int
+    """Tiles that an earlier call for the same job had left in the folder."""
+
+
+class RasterField:
+    """A solved field over a raster, read by windows: ``field[y0:y1, x0:x1]``. Made by :func:`solve_raster`.
+
+    Distances are uint64, in steps of the connectivity; ``RASTER_UNREACHABLE`` for obstacles and where no goal is reached.
+    """
+
+    __slots__ = ("_native", "_shape")
+
+    _native: NativeRasterField
+    _shape: tuple[int, int]
+
+    @classmethod
+    def _of(cls, native: NativeRasterField, shape: tuple[int, int]) -> RasterField:
+        field = cls.__new__(cls)
+        field._native, field._shape = native, shape
+        return field
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self._shape
+
+    @property
+    def dtype(self) -> np.dtype[np.uint64]:
+        """That of the distances."""
+        return np.dtype(np.uint64)
+
+    @property
+    def ndim(self) -> int:
+        """2."""
+        return 2
+
+    @property
+    def report(self) -> RasterReport:
+        """What was solved, and how."""
+        report = dict(self._native.report)
+        goals = report.pop("goals")
+        left_out = goals["blocked"][:, :2], goals["outside"][:, :2]
+        return RasterReport(goals["used_count"], *left_out, **report)
+
+    def windows(self) -> Iterator[RasterWindow]:
+        """The windows of the tiles, row by row: read in this order each tile is read once."""
+        return (RasterWindow(*row) for row in self._native.windows().tolist())
+
+    @query
+    def distances(self, window: RasterWindow | tuple[int, int, int, int]) -> Pending[Distances]:
+        """The distances of a window, (height, width).
+
+        Raises:
+            InvalidInputError: the window is empty, or not in the raster.
+            FileError: a tile was lost since.
+        """
+        x, y, width, height = (_number(part) for part in window)
+        return Pending(self._native.distances(x, y, width, height), _same)
+
+    def __getitem__(self, key: Any) -> Any:
+        rows, columns = key if isinstance(key, tuple) else (key, slice(None))
+        picks: list[Any] = []
+        ranges: list[tuple[int, int]] = []
+        for part, length in zip((rows, columns), self._shape, strict=True):
+            if isinstance(part, slice):
+                start, stop, step = part.indices(length)
+                if step < 1:
+                    raise InvalidInputError("a window of a field is read forwards: steps must be 1 or more")
+                ranges.append((start, max(start, stop)))
+                picks.append(slice(None, None, step))
+            else:
+                try:
+                    index = range(length)[part]
+                except IndexError:
+                    raise IndexError(f"{part} is outside of the field, which has the shape {self._shape}") from None
+                ranges.append((index, index + 1))
+                picks.append(0)
+        (y0, y1), (x0, x1) = ranges
+        if y0 == y1 or x0 == x1:
+            found = np.zeros((y1 - y0, x1 - x0), dtype=np.uint64)
+        else:
+            found = self.distances((x0, y0, x1 - x0, y1 - y0))
+        return found[tuple(picks)]
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        return np.asarray(self[:, :], dtype=dtype)
+
+    def write_to(self, array: Any) -> None:
+        """Writes all distances, tile by tile, into an array of the same shape that takes ``array[y0:y1, x0:x1] = …``.
+
+        numpy's arrays and memory maps, h5py's and zarr's data sets do. Reads one tile at a time.
+        """
+        if tuple(array.shape) != self._shape:
+            raise InvalidInputError(f"the array has the shape {tuple(array.shape)}, the field has {self._shape}")
+        for x, y, width, height in self.windows():
+            array[y : y + height, x : x + width] = self.distances((x, y, width, height))
+
+    def __repr__(self) -> str:
+        return f"<RasterField of {self._shape[0]} x {self._shape[1]} cells>"
+
+
+def _number(value: Any) -> int:
+    number = int(value)
+    if number != value or not 0 <= number <= 0xFFFF_FFFF:
+        raise InvalidInputError(f"a window holds {value}, it must hold whole numbers from 0 to 2**32 - 1")
+    return number
+
+
+def _reader(array: Any, shape: tuple[int, int]) -> Callable[[int, int, int, int], npt.NDArray[np.uint32]]:
+    def read(y0: int, y1: int, x0: int, x1: int) -> npt.NDArray[np.uint32]:
+        if tuple(array.shape) != shape:
+            raise InvalidInputError(
+                f"the raster's shape changed from {shape} to {tuple(array.shape)} while it was read"
+            )
+        part = array[y0:y1, x0:x1]
+        window = np.asarray(getattr(part, "values", part))
+        wanted = (y1 - y0, x1 - x0)
+        if window.shape != wanted:
+            raise InvalidInputError(
+                f"the raster gave the shape {window.shape} for the window [{y0}:{y1}, {x0}:{x1}], which has {wanted}"
+            )
+        if window.dtype.kind == "b":
+            window = window.astype(np.uint32)
+        elif window.dtype.kind not in "iu":
+            raise InvalidTypeError(
+                f"the raster has the dtype {window.dtype}, costs must be whole numbers, 0 for obstacles"
+            )
+        if window.dtype.itemsize > 4 or window.dtype.kind == "i":
+            wrong = (window < 0) | (window > 0xFFFF_FFFF)
+            if wrong.any():
+                row, column = (int(at) for at in np.argwhere(wrong)[0])
+                raise InvalidInputError(
+                    f"the raster is {window[row, column]} at row {y0 + row}, column {x0 + column}: "
+                    "costs must be from 0, an obstacle, to 2**32 - 1"
+                )
+        return np.ascontiguousarray(window, dtype=np.uint32)
+
+    return read
+
+
+def _identity(array: Any, has_folder: bool) -> str:
+    """What tells the array from others, for a folder that outlives the call."""
+    name = getattr(array, "filename", None)
+    if isinstance(array, np.memmap) and name is not None:
+        return f"{_status(name)}, from {array.offset}, {array.dtype}"
+    if isinstance(array, np.ndarray):
+        return _hash(array) if has_folder else ""
+    # Of h5py.
+    file = getattr(getattr(array, "file", None), "filename", None)
+    if isinstance(file, str) and os.path.exists(file):
+        return f"{_status(file)}, {array.name}"
+    return f"{type(array).__name__} of {getattr(array, 'dtype', 'numbers')}"
+
+
+def _status(file: Any) -> str:
+    status = os.stat(file)
+    return f"{os.fspath(file)}, {status.st_size} bytes, of {status.st_mtime_ns}"
+
+
+def _hash(array: npt.NDArray[Any]) -> str:
+    """The hash of an array in memory, some rows at a time."""
+    hashed = hashlib.blake2b(digest_size=16)
+    step = max(1, (1 << 22) // max(1, array[:1].nbytes))
+    for row in range(0, len(array), step):
+        hashed.update(np.ascontiguousarray(array[row : row + step]))
+    return f"{array.dtype.str} {hashed.hexdigest()}"
+
+
+def _solve_raster(
+    costs: Any,
+    goals: npt.ArrayLike,
+    *,
+    folder: str | os.PathLike[str] | None = None,
+    identity: str | None = None,
+    connectivity: str = "eight",
+    corners: str = "both_free",
+    memory_limit: int | None = None,
+    tile_edge: int | None = None,
+    max_distance: int | None = None,
+    progress: Callable[[RasterProgress], Any] | None = None,
+) -> Pending[RasterField]:
+    """Solves the field of some goals over a raster that need not fit into memory.
+
+    The distance of a cell is the least sum of steps to a goal, each times the cost of the cell entered. It is equal bit for bit to that of
+    one piece (:meth:`Flow.solve`), in 64 bits, whatever the tiles, the memory limit and the number of threads.
+
+    ``solve_raster.start(…)`` takes the same arguments, and returns a :class:`hullfield.Pending` at once.
+
+    Args:
+        costs: the cost of entering each cell, ``[height, width]``: whole numbers, 0 for obstacles. Anything that has a ``shape`` and slices as
+            ``costs[y0:y1, x0:x1]``: numpy's arrays and memory maps, data sets of h5py and zarr, arrays of xarray and rioxarray. Several
+            threads read it, one at a time. What it raises comes back as it is.
+        goals: cells x, y, (n, 2).
+        folder: where the distances of tiles are kept, 4 to 8 bytes a cell; None keeps them in memory. After an end of any kind, a call for
+            the same job goes on from what is there. One process at a time uses a folder.
+        identity: what tells this raster from others of its shape, for the folder, so that distances over another raster are not taken for
+            those over this one. By default the name, length and time of the file of a memory map or of h5py, a hash of a numpy array; of
+            other arrays only their type, so name these.
+        connectivity: ``"four"`` or ``"eight"``.
+        corners: as of :class:`Grid`.
+        memory_limit: the most bytes that the work may take, beside the raster and the distances in memory. By default what the host has free.
+        tile_edge: cells along the edge of a tile. By default the largest up to 4,096 that the memory allows.
+        max_distance: cells farther than this are left unreachable.
+        progress: called with a :class:`RasterProgress` after each round of tiles. It ends the work by returning False, or by raising.
+
+    Raises:
+        NoGoalsError: no goal is left.
+        InvalidInputError: an option outside its range, a cost below 0, a raster whose shape changes, a folder of another job or in use.
+        MemoryLimitError: the smallest tiles don't fit.
+        FileError: a tile can't be read or written.
+        CancelledError: ``progress`` returned False.
+    """
+    shape = tuple(int(length) for length in getattr(costs, "shape", ()))
+    if len(shape) != 2:
+        if not hasattr(costs, "shape"):
+            raise InvalidTypeError(f"costs is a {type(costs).__name__}, it must be an array: have a shape, and slice")
+        raise InvalidInputError(f"costs has the shape {shape}, it must be (height, width)")
+    height, width = shape
+    if max(shape) > 0xFFFF_FFFF:
+        raise InvalidInputError(f"costs has the shape {shape}, that is too long along an axis")
+    told = None
+    if progress is not None:
+
+        def told(*counts: int) -> Any:
+            return progress(RasterProgress(*counts))
+
+    native = _native.solve_raster(
+        _reader(costs, (height, width)),
+        [width, height],
+        _identity(costs, folder is not None) if identity is None else identity,
+        cells_of("goals", goals, 2),
+        None if folder is None else os.fspath(folder),
+        connectivity,
+        corners,
+        memory_limit,
+        tile_edge,
+        max_distance,
+        told,
+    )
+    return Pending(native, lambda answer: RasterField._of(answer, (height, width)))
+
+
+solve_raster = Call(_solve_raster)
+
+
+def _same(value: Any) -> Any:
+    return value

@@ -1,0 +1,665 @@
+"""Distance and flow fields over grids: solved once, then followed by any number of agents; and over rasters larger than memory.
+
+Arrays of cells are ``[height, width]``, or ``[depth, height, width]``. A cell is named ``x, y`` or ``x, y, z``: x is the column, y the row, z the
+layer, from 0; (0, 0) is top left. Both engines give the same fields, bit for bit.
+
+::
+
+    flow = Flow(Grid(obstacles, connectivity="four"))
+    field = flow.solve([[0, 0]])
+    field.distances()           # [height, width], uint32
+    field.path([5, 3]).cells    # (k, 2)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hullfield import _native
+from hullfield._arrays import flags, floats, indices
+from hullfield._cells import Cells, cells_of, cut, one_cell, points_of
+from hullfield._engine import Engine, engine_or_auto
+from hullfield._errors import InvalidInputError
+from hullfield._native import Agents as NativeAgents
+from hullfield._native import Flow as NativeFlow
+from hullfield._native import FlowField as NativeField
+from hullfield._native import Grid as NativeGrid
+from hullfield._pending import Pending, query
+from hullfield._raster import (
+    RasterField,
+    RasterProgress,
+    RasterReport,
+    RasterWindow,
+    solve_raster,
+)
+
+__all__ = [
+    "NEXT_NONE",
+    "RASTER_UNREACHABLE",
+    "UNREACHABLE",
+    "Agents",
+    "Edits",
+    "Field",
+    "Flow",
+    "GoalReport",
+    "Grid",
+    "Path",
+    "Paths",
+    "RasterField",
+    "RasterProgress",
+    "RasterReport",
+    "RasterWindow",
+    "Stats",
+    "solve_raster",
+]
+
+UNREACHABLE = 2**32 - 1
+"""The distance of obstacles, and of cells from which no goal is reached."""
+NEXT_NONE = 255
+"""The code of a cell without a next cell: a goal, or a cell from which no goal is reached."""
+RASTER_UNREACHABLE = 2**64 - 1
+"""The same as ``UNREACHABLE``, of fields over rasters."""
+
+
+@dataclass(frozen=True)
+class Stats:
+    """Statistics and times of a field, or of a call for many fields, paths or agents."""
+
+    reached_count: int
+    """Of a field: the cells from which a goal is reached, goals included. Of paths: the starts from which one is."""
+    levels: int
+    """Of a field: the largest distance divided by the length of a step along an axis, plus 1."""
+    rounds: int
+    """Of a field: the rounds that the engine took."""
+    total_ms: float
+    """From the call to its answer, in milliseconds."""
+    kernels_ms: float | None
+    """What the kernels took by the device's clock; None on the CPU and on devices without timestamps."""
+    compile_ms: float
+    """What building pipelines took; a part of ``total_ms``."""
+
+
+@dataclass(frozen=True, eq=False)
+class GoalReport:
+    """Which of the given goals were used, and which were left out."""
+
+    used_count: int
+    """How many different cells are goals."""
+    blocked: Cells
+    """Goals on obstacles, in the order given, (n, 2) or (n, 3)."""
+    outside: Cells
+    """Goals outside the grid, in the order given."""
+
+
+class Grid:
+    """A grid of cells in two or three dimensions: its obstacles, the cost of entering each cell, and its place in the world.
+
+    Args:
+        obstacles: ``[height, width]`` or ``[depth, height, width]``, true for an obstacle.
+        connectivity: the neighbours of a cell: ``"four"`` or ``"eight"`` in two dimensions, ``"six"`` or ``"twenty_six"`` in three. By
+            default eight, or twenty-six for an array of three dimensions. A step has the length 1 with four and six; with eight 408 along
+            an axis and 577 across a square; with twenty-six 1183, 1673 and 2049.
+        corners: when a diagonal move is allowed: ``"both_free"`` if all cells between are free, ``"one_free"`` if orthogonal moves lead
+            there too, ``"any"`` always.
+        costs: the cost of entering each cell, as a multiple of the step's length: whole numbers, 1 or more, of the shape of ``obstacles``.
+        origin: the outer corner of the cell (0, 0, 0) in the world, (3,) or (2,).
+        cell_size: the length of a cell's edge.
+        axes: the directions in the world along which x, y and z of cells grow, (3, 3): unit vectors at right angles.
+        clearance: the radius of the agents. A cell becomes an obstacle if its centre is nearer than this to an obstacle's cell.
+        border: ``"open"``, or ``"wall"``, from which agents keep their clearance too.
+
+    Raises:
+        InvalidInputError: a shape of no cells or of too many, a cost of 0, a frame or a clearance outside its range.
+
+    A grid does not change; :meth:`Flow.edit` changes the one of a flow. It pickles.
+    """
+
+    __slots__ = ("_native",)
+
+    _native: NativeGrid
+
+    def __init__(
+        self,
+        obstacles: npt.ArrayLike,
+        *,
+        connectivity: str | None = None,
+        corners: str = "both_free",
+        costs: npt.ArrayLike | None = None,
+        origin: npt.ArrayLike = (0.0, 0.0, 0.0),
+        cell_size: float = 1.0,
+        axes: npt.ArrayLike = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
+        clearance: float = 0.0,
+        border: str = "open",
+    ) -> None:
+        blocked = flags("obstacles", obstacles, any_shape=True)
+        if blocked.ndim not in (2, 3):
+            raise InvalidInputError(
+                f"obstacles has the shape {blocked.shape}, it must be (height, width) or (depth, height, width)"
+            )
+        if connectivity is None:
+            connectivity = "eight" if blocked.ndim == 2 else "twenty_six"
+        price = None
+        if costs is not None:
+            price = indices("costs", costs, any_shape=True)
+            if price.shape != blocked.shape:
+                raise InvalidInputError(f"costs has the shape {price.shape}, obstacles has {blocked.shape}")
+        corner = floats("origin", origin)
+        if corner.shape == (2,):
+            corner = np.append(corner, 0.0)
+        if corner.shape != (3,):
+            raise InvalidInputError(f"origin has the shape {corner.shape}, it must be (3,)")
+        directions = floats("axes", axes, 3)
+        if len(directions) != 3:
+            raise InvalidInputError(f"axes has the shape {directions.shape}, it must be (3, 3)")
+        size = [*blocked.shape[::-1], 1][:3]
+        if max(size) > 0xFFFF_FFFF:
+            raise InvalidInputError(f"obstacles has the shape {blocked.shape}, that is too long along an axis")
+        frame = (corner.tolist(), cell_size, directions.tolist())
+        building = _native.Grid.build(size, blocked, connectivity, corners, price, *frame, clearance, border)
+        self._native = building.wait(None)
+
+    @classmethod
+    def _of(cls, native: NativeGrid) -> Grid:
+        grid = cls.__new__(cls)
+        grid._native = native
+        return grid
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Obstacles include those of a clearance.
+        obstacles = self.obstacles
+        packed = (np.packbits(obstacles), obstacles.shape)
+        return (_load_grid, (*packed, self.costs, self.connectivity, self.corners, *self._native.frame))
+
+    def __repr__(self) -> str:
+        return f"<Grid of {' x '.join(map(str, self._native.size))} cells, {self.connectivity}>"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of arrays of its cells."""
+        width, height, depth = self._native.size
+        return (height, width) if self.dimension == 2 else (depth, height, width)
+
+    @property
+    def dimension(self) -> int:
+        """2 or 3."""
+        return self._native.dimension
+
+    @property
+    def connectivity(self) -> str:
+        """``"four"``, ``"eight"``, ``"six"`` or ``"twenty_six"``."""
+        return self._native.connectivity[0]
+
+    @property
+    def corners(self) -> str:
+        """``"both_free"``, ``"one_free"`` or ``"any"``; without a meaning where there are no diagonals."""
+        return self._native.connectivity[1]
+
+    @property
+    def obstacles(self) -> npt.NDArray[np.bool_]:
+        """Whether each cell is an obstacle, those of the clearance included."""
+        return self._native.obstacles  # type: ignore[no-any-return]
+
+    @property
+    def obstacle_count(self) -> int:
+        """The number of obstacles."""
+        return self._native.obstacle_count
+
+    @property
+    def costs(self) -> npt.NDArray[np.uint32] | None:
+        """The cost of entering each cell; None if all are 1."""
+        return self._native.costs  # type: ignore[no-any-return]
+
+    @property
+    def origin(self) -> npt.NDArray[np.float64]:
+        """The outer corner of the cell (0, 0, 0), (3,)."""
+        return np.array(self._native.frame[0])
+
+    @property
+    def cell_size(self) -> float:
+        """The length of a cell's edge."""
+        return float(self._native.frame[1])
+
+    @property
+    def axes(self) -> npt.NDArray[np.float64]:
+        """The directions along which x, y and z of cells grow, (3, 3)."""
+        return np.array(self._native.frame[2])
+
+    @property
+    def offsets(self) -> Cells:
+        """What each move adds to a cell, in the order of the codes, (k, 2) or (k, 3)."""
+        return cut(self._native.moves[0], self.dimension)
+
+    @property
+    def steps(self) -> npt.NDArray[np.uint32]:
+        """The length of the step of each move, in the order of the codes, (k,)."""
+        return self._native.moves[1]  # type: ignore[no-any-return]
+
+    def locate(self, points: npt.ArrayLike) -> tuple[Cells, npt.NDArray[np.bool_]]:
+        """The cells that contain points of the world, (n, 3) or (n, 2), and whether each is in the grid; -1 for cells outside."""
+        cells, inside = self._native.locate(points_of("points", points, self.dimension))
+        return cut(cells, self.dimension), inside
+
+    def centres(self, cells: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """The centres of cells in the world, (n, 3). The cells may lie outside the grid."""
+        return self._native.centres(cells_of("cells", cells, self.dimension))  # type: ignore[no-any-return]
+
+    @query
+    def clearances(self, border: str = "open") -> Pending[npt.NDArray[np.float32]]:
+        """The distance from the centre of each cell to the nearest obstacle's cell, in units of the world; infinite where none is."""
+        return Pending(self._native.clearances(border), _same)
+
+    def sees(self, cells: npt.ArrayLike, others: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+        """Whether a straight line leads from the centre of each cell to that of another through free cells, (n,)."""
+        starts = cells_of("cells", cells, self.dimension)
+        ends = cells_of("others", others, self.dimension)
+        if len(starts) != len(ends):
+            raise InvalidInputError(f"others has {len(ends)} rows, it must have {len(starts)}")
+        return self._native.sees(starts, ends)  # type: ignore[no-any-return]
+
+    def neighbour(self, cell: npt.ArrayLike, code: int) -> tuple[int, ...] | None:
+        """The cell that the move of a code leads to; None if that is outside, an obstacle, or forbidden by the corner rule."""
+        found = self._native.neighbour(one_cell("cell", cell, self.dimension), code)
+        return None if found is None else tuple(found[: self.dimension])
+
+
+def _load_grid(
+    packed: npt.NDArray[np.uint8],
+    shape: tuple[int, ...],
+    costs: Any,
+    connectivity: str,
+    corners: str,
+    origin: Any,
+    cell_size: float,
+    axes: Any,
+) -> Grid:
+    obstacles = np.unpackbits(packed, count=int(np.prod(shape))).reshape(shape).astype(np.bool_)
+    return Grid(
+        obstacles,
+        connectivity=connectivity,
+        corners=corners,
+        costs=costs,
+        origin=origin,
+        cell_size=cell_size,
+        axes=axes,
+    )
+
+
+def _lists(name: str, lists: Any, offsets: Any, dimension: int, count: int | None = None) -> tuple[Cells, Any]:
+    """Lists of cells as one array and offsets."""
+    if offsets is None:
+        parts = [cells_of(f"{name}[{row}]", part, dimension) for row, part in enumerate(lists)]
+        ends = np.cumsum([0] + [len(part) for part in parts])
+        cells = np.concatenate(parts) if parts else np.zeros((0, 3), dtype=np.int32)
+        return cells, ends.astype(np.int64)
+    cells = cells_of(name, lists, dimension)
+    starts = np.asarray(offsets)
+    if starts.dtype.kind not in "iu" or starts.ndim != 1 or len(starts) == 0:
+        raise InvalidInputError(f"the offsets of {name} must be whole numbers, (number of lists + 1,)")
+    if starts[0] != 0 or starts[-1] != len(cells) or (starts[1:] < starts[:-1]).any():
+        raise InvalidInputError(f"the offsets of {name} must not decrease, and go from 0 to {len(cells)}")
+    return cells, np.ascontiguousarray(starts, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """The path of one agent."""
+
+    cells: Cells
+    """Its cells from the start to the goal, (k, 2) or (k, 3); if no goal is reached the start alone."""
+    length: int
+    """Its length in steps of the connectivity; ``UNREACHABLE`` if no goal is reached. The way out of obstacles counts nothing."""
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether it leads to a goal."""
+        return self.length != UNREACHABLE
+
+
+class Paths:
+    """The paths of many agents, in the order of their starts: ``paths[i]`` is a :class:`Path`."""
+
+    __slots__ = ("_shape", "indices", "lengths", "offsets", "stats")
+
+    offsets: npt.NDArray[np.uint64]
+    """The cells of path i are those from ``offsets[i]`` to ``offsets[i + 1]``, (n + 1,)."""
+    indices: npt.NDArray[np.uint32]
+    """The cells of all paths as row-major indices of the flattened grid, (m,)."""
+    lengths: npt.NDArray[np.uint32]
+    """The length of each path, (n,), as of a :class:`Path`."""
+    stats: Stats
+
+    def __init__(self, offsets: Any, cells: Any, lengths: Any, stats: Stats, shape: tuple[int, ...]) -> None:
+        self.offsets, self.indices, self.lengths, self.stats, self._shape = offsets, cells, lengths, stats, shape
+
+    def _cells(self, flat: Any) -> Cells:
+        return np.stack(np.unravel_index(flat, self._shape)[::-1], axis=1).astype(np.int32)
+
+    @property
+    def cells(self) -> Cells:
+        """The cells of all paths, (m, 2) or (m, 3)."""
+        return self._cells(self.indices)
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __getitem__(self, index: int) -> Path:
+        row = range(len(self.lengths))[index]
+        flat = self.indices[int(self.offsets[row]) : int(self.offsets[row + 1])]
+        return Path(self._cells(flat), int(self.lengths[row]))
+
+    def __iter__(self) -> Iterator[Path]:
+        return (self[row] for row in range(len(self)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Paths, (self.offsets, self.indices, self.lengths, self.stats, self._shape))
+
+
+class Edits:
+    """Changes of a grid, one after the other: ``Edits().block(cells).free(cells).cost(cells, costs)``."""
+
+    __slots__ = ("_rows",)
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[int, Any, Any]] = []
+
+    def block(self, cells: npt.ArrayLike) -> Edits:
+        """Cells, (n, 2) or (n, 3), become obstacles. They keep their costs for when they are freed again."""
+        self._rows.append((0, cells, 1))
+        return self
+
+    def free(self, cells: npt.ArrayLike) -> Edits:
+        """Cells become free."""
+        self._rows.append((1, cells, 1))
+        return self
+
+    def cost(self, cells: npt.ArrayLike, costs: npt.ArrayLike) -> Edits:
+        """Entering cells costs these multiples of the step's length, (n,) or one for all, 1 or more."""
+        self._rows.append((2, cells, costs))
+        return self
+
+    def _arrays(self, dimension: int) -> tuple[Any, ...]:
+        kinds, cells, costs = [], [], []
+        for kind, given, price in self._rows:
+            rows = cells_of("cells", given, dimension)
+            cells.append(rows)
+            kinds.append(np.full(len(rows), kind, dtype=np.uint32))
+            costs.append(indices("costs", price, count=len(rows)))
+        if not cells:
+            return np.zeros(0, np.uint32), np.zeros((0, 3), np.int32), np.zeros(0, np.uint32)
+        return np.concatenate(kinds), np.concatenate(cells), np.concatenate(costs)
+
+
+class Flow:
+    """A grid on an engine. Any number of fields can be solved over it.
+
+    Args:
+        grid: the grid.
+        engine: where fields are solved; by default one that all calls share.
+
+    It can be shared between threads. It pickles as its grid and its engine's options.
+    """
+
+    __slots__ = ("_dimension", "_engine", "_native")
+
+    _native: NativeFlow
+
+    def __init__(self, grid: Grid, *, engine: Engine | None = None) -> None:
+        self._engine = engine_or_auto(engine)
+        self._dimension = grid.dimension
+        self._native = _native.Flow(self._engine._native, grid._native)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_load_flow, (self.grid, self._engine))
+
+    @property
+    def grid(self) -> Grid:
+        """The grid with all edits so far."""
+        return Grid._of(self._native.grid)
+
+    @property
+    def engine(self) -> Engine:
+        """The engine that solves the fields."""
+        return self._engine
+
+    @query
+    def solve(
+        self, goals: npt.ArrayLike, *, max_distance: int | None = None, until: npt.ArrayLike = ()
+    ) -> Pending[Field]:
+        """Solves the field of some goals.
+
+        Args:
+            goals: cells, (n, 2) or (n, 3). Those on obstacles or outside the grid are left out and reported: :attr:`Field.goals`.
+            max_distance: cells farther than this are left unreachable.
+            until: the field is solved until all these cells have their distance; those farther away are left unreachable.
+
+        Raises:
+            NoGoalsError: no goal is left.
+            DistanceOverflowError: a cell can be reached, but its distance is 2**32 - 1 or more.
+
+        Cost: 5 bytes of memory a cell.
+        """
+        cells, stops = (cells_of(n, v, self._dimension) for n, v in (("goals", goals), ("until", until)))
+        return Pending(self._native.solve(cells, max_distance, stops), Field._of)
+
+    @query
+    def fields(
+        self,
+        goals: Sequence[npt.ArrayLike] | npt.ArrayLike,
+        *,
+        goal_offsets: npt.ArrayLike | None = None,
+        max_distance: int | None = None,
+        until: npt.ArrayLike = (),
+        until_each: Sequence[npt.ArrayLike] | npt.ArrayLike = (),
+        until_offsets: npt.ArrayLike | None = None,
+    ) -> Pending[list[Field]]:
+        """Solves many fields, one for each list of goals. On a GPU they share every dispatch; on the CPU each has a thread.
+
+        Args:
+            goals: a list of arrays of cells; or all cells in one array, with ``goal_offsets``.
+            goal_offsets: where each list begins, and the last one ends, (n + 1,).
+            max_distance, until: as of :meth:`solve`, for all fields.
+            until_each: cells as in ``until`` for each field: a list of arrays; or all in one array, with ``until_offsets``.
+        """
+        cells, offsets = _lists("goals", goals, goal_offsets, self._dimension)
+        stops = cells_of("until", until, self._dimension)
+        own, own_offsets = _lists("until_each", until_each, until_offsets, self._dimension)
+        native = self._native.fields(cells, offsets, max_distance, stops, own, own_offsets)
+        return Pending(native, lambda answer: [Field._of(field) for field in answer[0]])
+
+    @query
+    def update(self, field: Field, goals: npt.ArrayLike | None = None) -> Pending[Field]:
+        """Solves a field again after edits of this grid, or for other goals. Where little has changed, only that is solved again.
+
+        The answer equals that of :meth:`solve` bit for bit. ``field`` keeps what it was.
+        """
+        cells = None if goals is None else cells_of("goals", goals, self._dimension)
+        return Pending(self._native.update(field._native, cells), Field._of)
+
+    def edit(self, edits: Edits) -> None:
+        """Changes the grid, one edit after the other. Fields solved before keep the old grid. If one edit is refused, none is made.
+
+        Copies the grid, so one call with many edits is cheaper than many calls.
+
+        Raises:
+            InvalidInputError: a cell outside the grid, or a cost of 0; it names the number of the edit.
+        """
+        self._native.edit(*edits._arrays(self._dimension))
+
+    @query
+    def path_to_nearest(self, start: npt.ArrayLike, goal: npt.ArrayLike) -> Pending[Path]:
+        """A shortest path from one cell to another; where none leads there, to the cell nearest to it that can be reached."""
+        ends = [one_cell(n, v, self._dimension) for n, v in (("start", start), ("goal", goal))]
+        native = self._native.path_to_nearest(*ends)
+        return Pending(native, lambda answer: Path(cut(answer[0], self._dimension), answer[1]))
+
+    @query
+    def prepare(self, queries: Sequence[str]) -> Pending[int]:
+        """Builds in the background what these queries need on a GPU, and gives the number of pipelines.
+
+        Args:
+            queries: of ``"solve"``, ``"solve_until"``, ``"update"``, ``"step"``, ``"paths"``, ``"distances_at"``.
+        """
+        return Pending(self._native.prepare(list(queries)), _same)
+
+    def agents(self, cells: npt.ArrayLike) -> Agents:
+        """Puts agents on the engine that stand in these cells, (n, 2) or (n, 3)."""
+        return Agents._of(self._native.agents(cells_of("cells", cells, self._dimension)), self._dimension)
+
+
+def _load_flow(grid: Grid, engine: Engine) -> Flow:
+    return Flow(grid, engine=engine)
+
+
+class Field:
+    """A field over a grid: for each cell the distance to the nearest goal, and the next cell on the way there. Made by :meth:`Flow.solve`.
+
+    The distance of a cell is the least sum, over all allowed paths to a goal, of the length of each step times the cost of the cell entered.
+    It does not pickle: pickle its arrays.
+    """
+
+    __slots__ = ("_native",)
+
+    _native: NativeField
+
+    @classmethod
+    def _of(cls, native: NativeField) -> Field:
+        field = cls.__new__(cls)
+        field._native = native
+        return field
+
+    @property
+    def _dimension(self) -> int:
+        return self._native.dimension
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of its arrays."""
+        width, height, depth = self._native.size
+        return (height, width) if self._dimension == 2 else (depth, height, width)
+
+    @property
+    def grid(self) -> Grid:
+        """The grid that it was solved for."""
+        return Grid._of(self._native.grid)
+
+    @property
+    def stats(self) -> Stats:
+        """Statistics and times of the solve."""
+        return Stats(**self._native.stats)
+
+    @property
+    def goals(self) -> GoalReport:
+        """Which of the given goals were used."""
+        return goal_report(self._native.goals, self._dimension)
+
+    @query
+    def distances(self) -> Pending[npt.NDArray[np.uint32]]:
+        """The distance of each cell, of the grid's shape; ``UNREACHABLE`` for obstacles and where no goal is reached."""
+        return Pending(self._native.distances(), _same)
+
+    @query
+    def next_codes(self) -> Pending[npt.NDArray[np.uint8]]:
+        """The code of each cell's next cell, a row of :attr:`Grid.offsets`; ``NEXT_NONE`` at goals and where no goal is reached."""
+        return Pending(self._native.next_codes(), _same)
+
+    @query
+    def next_cells(self, cells: npt.ArrayLike) -> Pending[Cells]:
+        """The next cells of cells, (n, 2) or (n, 3), on the way to a goal; the cell itself at a goal and where none is reached."""
+        dimension = self._dimension
+        return Pending(
+            self._native.next_cells(cells_of("cells", cells, dimension)), lambda found: cut(found, dimension)
+        )
+
+    @query
+    def path(self, start: npt.ArrayLike) -> Pending[Path]:
+        """The whole path of one agent from its cell."""
+        cells = cells_of("start", [one_cell("start", start, self._dimension)], 3)
+        shape = self.shape
+        return Pending(self._native.paths(cells), lambda answer: _paths(answer, shape)[0])
+
+    @query
+    def paths(self, starts: npt.ArrayLike) -> Pending[Paths]:
+        """The whole paths of many agents from their cells, (n, 2) or (n, 3)."""
+        shape = self.shape
+        cells = cells_of("starts", starts, self._dimension)
+        return Pending(self._native.paths(cells), lambda answer: _paths(answer, shape))
+
+    @query
+    def distances_at(self, cells: npt.ArrayLike) -> Pending[npt.NDArray[np.uint32]]:
+        """The distances of some cells, (n,), without reading back the rest."""
+        return Pending(self._native.distances_at(cells_of("cells", cells, self._dimension)), _same)
+
+    @query
+    def directions(self, positions: npt.ArrayLike, *, sight: int = 0) -> Pending[npt.NDArray[np.float64]]:
+        """The direction for each agent at its position in the world, (n, 3) or (n, 2): unit vectors, (n, 3); 0 at goals.
+
+        Between the centres of cells it is blended from those around, and it never leads into a wall.
+
+        Args:
+            positions: in the grid.
+            sight: an agent goes straight to its goal if it sees it, and is at most this many steps away.
+        """
+        points = points_of("positions", positions, self._dimension)
+        if not 0 <= sight <= 0xFFFF_FFFF:
+            raise InvalidInputError(f"sight is {sight}, it must be from 0 to 2**32 - 1")
+        return Pending(self._native.directions(points, sight), _same)
+
+    @query
+    def nearest_reached(self, cell: npt.ArrayLike) -> Pending[Cells]:
+        """Of all cells from which a goal is reached, the one nearest to a cell, (2,) or (3,)."""
+        native = self._native.nearest_reached(one_cell("cell", cell, self._dimension))
+        dimension = self._dimension
+        return Pending(native, lambda found: cut(found, dimension)[0])
+
+
+class Agents:
+    """A crowd of agents that stand in the cells of a grid and follow fields. On a GPU it stays on the device. Made by :meth:`Flow.agents`."""
+
+    __slots__ = ("_dimension", "_native")
+
+    _native: NativeAgents
+    _dimension: int
+
+    @classmethod
+    def _of(cls, native: NativeAgents, dimension: int) -> Agents:
+        agents = cls.__new__(cls)
+        agents._native, agents._dimension = native, dimension
+        return agents
+
+    def __len__(self) -> int:
+        return len(self._native)
+
+    @query
+    def step(self, field: Field, step_count: int = 1) -> Pending[None]:
+        """Moves each agent some cells on. An agent stops at a goal, and stays where none is reached.
+
+        Raises:
+            InvalidInputError: the field is over a grid of another size, or of another engine.
+        """
+        if not 0 <= step_count <= 0xFFFF_FFFF:
+            raise InvalidInputError(f"step_count is {step_count}, it must be from 0 to 2**32 - 1")
+        return Pending(self._native.step(field._native, step_count), _same)
+
+    @query
+    def cells(self) -> Pending[Cells]:
+        """The cells of the agents after all steps so far, (n, 2) or (n, 3)."""
+        return Pending(self._native.cells(), lambda found: cut(found, self._dimension))
+
+
+def goal_report(report: dict[str, Any], dimension: int) -> GoalReport:
+    """Of a native report."""
+    return GoalReport(report["used_count"], cut(report["blocked"], dimension), cut(report["outside"], dimension))
+
+
+def _paths(answer: tuple[Any, ...], shape: tuple[int, ...]) -> Paths:
+    offsets, cells, lengths, stats = answer
+    return Paths(offsets, cells, lengths, Stats(**stats), shape)
+
+
+def _same(value: Any) -> Any:
+    return value

@@ -1,0 +1,8 @@
+//! `hullfield.flow`.
+
+pub(crate) mod agents;
+pub(crate) mod cells;
+pub(crate) mod field;
+pub(crate) mod grid;
+pub(crate) mod handle;
+pub(crate) mod raster;

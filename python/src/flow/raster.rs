@@ -1,0 +1,192 @@
+//! Fields over rasters that need not fit into memory. The raster is a function of Python that reads windows.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hullfield::flow::{
+    MemoryTiles, Raster, RasterField as LibraryField, RasterOptions, RasterReport, RasterWindow, TileFiles,
+    TileStore, solve_raster as solve,
+};
+use hullfield::{Error, Result};
+use numpy::PyReadonlyArrayDyn;
+use pyo3::IntoPyObjectExt;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::arrays::{matrix, shaped};
+use crate::error::invalid;
+use crate::flow::cells::{cells, connectivity, goal_report};
+use crate::progress::Progress;
+use crate::wait::{Pending, finish};
+
+/// A raster read by a function of a caller: `read(y0, y1, x0, x1)` gives costs, (rows, columns), as u32 in C order.
+struct CalledRaster {
+    read: Py<PyAny>,
+    size: [u32; 2],
+    identity: String,
+    /// What the function raised first.
+    raised: Mutex<Option<PyErr>>,
+}
+
+impl CalledRaster {
+    fn call(&self, py: Python<'_>, window: RasterWindow, costs: &mut [u32]) -> PyResult<()> {
+        let RasterWindow { x, y, width, height } = window;
+        let read = self.read.bind(py).call1((y, y + height, x, x + width))?;
+        let read: PyReadonlyArrayDyn<'_, u32> = read.extract()?;
+        match read.as_slice() {
+            Ok(given) if given.len() == costs.len() => costs.copy_from_slice(given),
+            _ => return Err(invalid(py, "a window of the raster has another shape than was asked for")),
+        }
+        Ok(())
+    }
+}
+
+impl Raster for CalledRaster {
+    fn size(&self) -> [u32; 2] {
+        self.size
+    }
+
+    fn identity(&self) -> String {
+        self.identity.clone()
+    }
+
+    fn read(&self, window: RasterWindow, costs: &mut [u32]) -> Result<()> {
+        match Python::try_attach(|py| self.call(py, window, costs)) {
+            Some(Ok(())) => Ok(()),
+            // The interpreter is ending.
+            None => Err(Error::Cancelled),
+            Some(Err(raised)) => {
+                let message = raised.to_string();
+                self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(raised);
+                Err(Error::Io { what: "the raster".to_owned(), message })
+            }
+        }
+    }
+}
+
+/// Where distances are kept.
+#[derive(Debug)]
+enum Store {
+    Memory(MemoryTiles),
+    Files(TileFiles),
+}
+
+impl TileStore for Store {
+    fn begin(&self, job: &str) -> Result<()> {
+        match self {
+            Self::Memory(store) => store.begin(job),
+            Self::Files(store) => store.begin(job),
+        }
+    }
+
+    fn read(&self, tile: [u32; 2], window: RasterWindow, distances: &mut [u64]) -> Result<bool> {
+        match self {
+            Self::Memory(store) => store.read(tile, window, distances),
+            Self::Files(store) => store.read(tile, window, distances),
+        }
+    }
+
+    fn write(&self, tile: [u32; 2], window: RasterWindow, distances: &[u64]) -> Result<()> {
+        match self {
+            Self::Memory(store) => store.write(tile, window, distances),
+            Self::Files(store) => store.write(tile, window, distances),
+        }
+    }
+}
+
+type StoredField<'a> = LibraryField<'a, Store>;
+
+self_cell::self_cell!(
+    /// A field with the store that it borrows.
+    struct OwnedField {
+        owner: Store,
+        #[covariant]
+        dependent: StoredField,
+    }
+);
+
+/// A solved field over a raster.
+#[pyclass(frozen, module = "hullfield._native")]
+pub(crate) struct RasterField(Arc<OwnedField>);
+
+/// `hullfield::flow::solve_raster`. `None` for the folder keeps the distances in memory.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "one for each option")]
+pub(crate) fn solve_raster(
+    py: Python<'_>,
+    read: Py<PyAny>,
+    size: [u32; 2],
+    identity: String,
+    goals: PyReadonlyArrayDyn<'_, i32>,
+    folder: Option<PathBuf>,
+    connectivity_name: &str,
+    corners: &str,
+    memory_limit: Option<u64>,
+    tile_edge: Option<u32>,
+    max_distance: Option<u64>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Pending> {
+    let goals = cells(py, "goals", &goals)?;
+    let connectivity = connectivity(py, connectivity_name, corners)?;
+    let options =
+        RasterOptions { connectivity, memory_limit, tile_edge, max_distance, ..RasterOptions::default() };
+    Ok(Pending::run(move |cancel| {
+        let raster = CalledRaster { read, size, identity, raised: Mutex::new(None) };
+        let store = match folder {
+            Some(folder) => Store::Files(TileFiles::open(folder)?),
+            None => Store::Memory(MemoryTiles::default()),
+        };
+        let mut progress = Progress::new(progress, cancel);
+        let solved = OwnedField::try_new(store, |store| {
+            solve(&raster, &goals, store, &options, |at| {
+                progress.report((at.tile_count, at.solved_count, at.visit_count, at.waiting_count))
+            })
+        });
+        let raised = raster.raised.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let (Err(_), Some(raised)) = (&solved, raised) {
+            return Ok(finish(move |_| Err(raised)));
+        }
+        progress.finished(solved, |py, field| RasterField(Arc::new(field)).into_py_any(py))
+    }))
+}
+
+#[pymethods]
+impl RasterField {
+    #[getter]
+    fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let RasterReport {
+            goals,
+            reached_count,
+            farthest,
+            tile_edge,
+            tile_count,
+            visit_count,
+            resumed_count,
+            ..
+        } = self.0.borrow_dependent().report();
+        let all = PyDict::new(py);
+        all.set_item("goals", goal_report(py, goals)?)?;
+        all.set_item("reached_count", reached_count)?;
+        all.set_item("farthest", farthest)?;
+        all.set_item("tile_edge", tile_edge)?;
+        all.set_item("tile_count", tile_count)?;
+        all.set_item("visit_count", visit_count)?;
+        all.set_item("resumed_count", resumed_count)?;
+        Ok(all)
+    }
+
+    /// The windows of the tiles, as rows x, y, width, height.
+    fn windows(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let windows = self.0.borrow_dependent().windows();
+        matrix(py, windows.map(|at| [at.x, at.y, at.width, at.height]).collect())
+    }
+
+    fn distances(&self, x: u32, y: u32, width: u32, height: u32) -> Pending {
+        let field = Arc::clone(&self.0);
+        Pending::run(move |_| {
+            let window = RasterWindow { x, y, width, height };
+            let all = field.borrow_dependent().distances(window)?;
+            Ok(finish(move |py| shaped(py, all, &[height as usize, width as usize])))
+        })
+    }
+}
