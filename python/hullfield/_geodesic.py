@@ -13,6 +13,7 @@ from hullfield._errors import InvalidInputError
 from hullfield._memory import require
 from hullfield._mesh import mesh_arrays
 from hullfield._pending import Pending, query
+from hullfield._scalars import real
 from hullfield.navigate._surface_paths import MISSING, Path, Places, path_of
 from hullfield.navigate.surface import METHODS, Surface
 
@@ -173,7 +174,9 @@ class Geodesic:
         for name, end in zip(("start", "goal"), ends, strict=True):
             if len(end) != 1:
                 raise InvalidInputError(f"{name} has {len(end)} points, one is needed")
-        native = self._surface._native.path(ends[0]._native, ends[1]._native, method, tolerance, False)
+        native = self._surface._native.path(
+            ends[0]._native, ends[1]._native, method, real("tolerance", tolerance), False
+        )
         return Pending(native, lambda answer: self._path(path_of(answer)))
 
     def _native_distances(self, places: Places, is_least: bool) -> Any:

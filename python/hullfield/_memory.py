@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from hullfield._errors import MemoryLimitError
+from hullfield._scalars import U64, whole
 
 
 def available_bytes() -> int | None:
@@ -24,6 +25,6 @@ def available_bytes() -> int | None:
 
 def require(what: str, needed_bytes: int, limit_bytes: int | None) -> None:
     """Refuses work whose answer does not fit into a limit, or, without one, into what the host has free."""
-    limit = available_bytes() if limit_bytes is None else limit_bytes
+    limit = available_bytes() if limit_bytes is None else whole("memory_limit", limit_bytes, U64)
     if limit is not None and needed_bytes > limit:
         raise MemoryLimitError(f"{what} needs {needed_bytes} bytes of memory, the limit is {limit}")

@@ -12,10 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from hullfield import _native
+from hullfield._arrays import floats, indices, point
 from hullfield._cells import cells_of
 from hullfield._errors import InvalidInputError, InvalidTypeError
 from hullfield._native import RasterField as NativeRasterField
 from hullfield._pending import Call, Pending, query
+from hullfield._scalars import U64, real, whole, whole_or_none
 
 Distances = npt.NDArray[np.uint64]
 
@@ -70,6 +72,113 @@ class RasterReport:
     """Tiles that an earlier call for the same job had left in the folder."""
 
 
+class FrictionScale:
+    """Whole numbers for friction that is not whole: costs for :func:`solve_raster`, and distances back.
+
+    A cost is a power of two times the friction, rounded. It is fixed by the range of friction alone, so windows of a raster can be scaled one at
+    a time.
+
+    Args:
+        range: the least and the largest friction, both more than 0.
+        connectivity: ``"four"`` or ``"eight"``.
+        corners: when a diagonal move is allowed, as of :class:`Grid`; by default always.
+        cost_rule: ``"mean"``: a step costs its length times the mean friction of both cells, as in GRASS's r.cost; ``"entry"``: times that of
+            the cell entered.
+        cell_size: the length of a cell along x and y in the units of the map, one number or (2,).
+    """
+
+    __slots__ = ("_arguments", "_native")
+
+    def __init__(
+        self,
+        range: npt.ArrayLike,
+        *,
+        connectivity: str = "eight",
+        corners: str = "any",
+        cost_rule: str = "mean",
+        cell_size: npt.ArrayLike = 1.0,
+    ) -> None:
+        ends = point("range", range, 2)
+        lengths = floats(
+            "cell_size", np.broadcast_to(np.asarray(cell_size), (2,)) if np.ndim(cell_size) == 0 else cell_size
+        )
+        if len(lengths) != 2:
+            raise InvalidInputError(f"cell_size has the shape {lengths.shape}, it must be a number, or (2,)")
+        self._arguments = (ends, connectivity, corners, cost_rule, lengths.tolist())
+        self._native = _native.FrictionScale(*self._arguments)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_load_scale, self._arguments)
+
+    def __repr__(self) -> str:
+        ends, connectivity, corners, rule, lengths = self._arguments
+        return f"<FrictionScale for {ends[0]:g} to {ends[1]:g}, {connectivity}, {corners}, {rule}, cells of {lengths}>"
+
+    @property
+    def factor(self) -> float:
+        """What friction is multiplied by."""
+        return self._native.factor
+
+    @property
+    def step_lengths(self) -> tuple[int, int, int]:
+        """The lengths of steps along x, along y and diagonal, in units of ``length_unit``."""
+        x, y, diagonal = self._native.step_lengths
+        return x, y, diagonal
+
+    @property
+    def length_unit(self) -> float:
+        """The length of one unit of the steps, in the units of the map."""
+        return self._native.length_unit
+
+    @property
+    def unit(self) -> float:
+        """What one unit of whole distances is, in the units of the map times those of friction."""
+        return self._native.unit
+
+    @property
+    def error_bound(self) -> float:
+        """The largest relative error of a path's cost."""
+        return self._native.error_bound
+
+    def costs(self, friction: npt.ArrayLike, *, x: int = 0, y: int = 0) -> npt.NDArray[np.uint32]:
+        """The costs of friction, (height, width): 0 for barriers, which are not a number, infinite, 0 or negative.
+
+        Args:
+            friction: real numbers; whole numbers and float16 are taken as float64.
+            x, y: the place of the first cell in the raster, for errors.
+
+        Raises:
+            InvalidInputError: friction outside the range of the scale; it names the cell.
+        """
+        array = floats("friction", friction, dtype=_float(friction), any_shape=True)
+        if array.ndim != 2:
+            raise InvalidInputError(f"friction has the shape {array.shape}, it must be (height, width)")
+        found: npt.NDArray[np.uint32] = self._native.costs(array, whole("x", x), whole("y", y))
+        return found
+
+    def distances(self, whole_distances: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Distances of a :class:`RasterField` in the units of the map times those of friction, of the same shape; infinite where unreachable."""
+        array = np.asarray(whole_distances)
+        if array.dtype != np.uint64:
+            raise InvalidTypeError(f"whole_distances has the dtype {array.dtype}, it must be uint64")
+        flat = self._native.distances(np.ascontiguousarray(array).reshape(-1))
+        found: npt.NDArray[np.float64] = flat.reshape(array.shape)
+        return found
+
+    def whole_distance(self, distance: float) -> int:
+        """The largest whole distance that is no more than ``distance``, for ``max_distance`` of :func:`solve_raster`."""
+        return self._native.whole_distance(real("distance", distance))
+
+
+def _load_scale(ends: Any, connectivity: str, corners: str, cost_rule: str, cell_size: Any) -> FrictionScale:
+    return FrictionScale(ends, connectivity=connectivity, corners=corners, cost_rule=cost_rule, cell_size=cell_size)
+
+
+def _float(value: Any) -> npt.DTypeLike:
+    """The type that friction is read as."""
+    return np.float32 if np.asarray(value).dtype == np.float32 else np.float64
+
+
 class RasterField:
     """A solved field over a raster, read by windows: ``field[y0:y1, x0:x1]``. Made by :func:`solve_raster`.
 
@@ -122,7 +231,7 @@ class RasterField:
             InvalidInputError: the window is empty, or not in the raster.
             FileError: a tile was lost since.
         """
-        x, y, width, height = (_number(part) for part in window)
+        x, y, width, height = (whole("a number of the window", part) for part in window)
         return Pending(self._native.distances(x, y, width, height), _same)
 
     def __getitem__(self, key: Any) -> Any:
@@ -167,14 +276,9 @@ class RasterField:
         return f"<RasterField of {self._shape[0]} x {self._shape[1]} cells>"
 
 
-def _number(value: Any) -> int:
-    number = int(value)
-    if number != value or not 0 <= number <= 0xFFFF_FFFF:
-        raise InvalidInputError(f"a window holds {value}, it must hold whole numbers from 0 to 2**32 - 1")
-    return number
-
-
-def _reader(array: Any, shape: tuple[int, int]) -> Callable[[int, int, int, int], npt.NDArray[np.uint32]]:
+def _reader(
+    array: Any, shape: tuple[int, int], scale: FrictionScale | None
+) -> Callable[[int, int, int, int], npt.NDArray[np.uint32]]:
     def read(y0: int, y1: int, x0: int, x1: int) -> npt.NDArray[np.uint32]:
         if tuple(array.shape) != shape:
             raise InvalidInputError(
@@ -187,11 +291,13 @@ def _reader(array: Any, shape: tuple[int, int]) -> Callable[[int, int, int, int]
             raise InvalidInputError(
                 f"the raster gave the shape {window.shape} for the window [{y0}:{y1}, {x0}:{x1}], which has {wanted}"
             )
+        if scale is not None:
+            return scale.costs(window, x=x0, y=y0)
         if window.dtype.kind == "b":
             window = window.astype(np.uint32)
         elif window.dtype.kind not in "iu":
             raise InvalidTypeError(
-                f"the raster has the dtype {window.dtype}, costs must be whole numbers, 0 for obstacles"
+                f"the raster has the dtype {window.dtype}, costs must be whole numbers, 0 for obstacles; friction needs a scale"
             )
         if window.dtype.itemsize > 4 or window.dtype.kind == "i":
             wrong = (window < 0) | (window > 0xFFFF_FFFF)
@@ -230,7 +336,7 @@ def _hash(array: npt.NDArray[Any]) -> str:
     hashed = hashlib.blake2b(digest_size=16)
     step = max(1, (1 << 22) // max(1, array[:1].nbytes))
     for row in range(0, len(array), step):
-        hashed.update(np.ascontiguousarray(array[row : row + step]))
+        hashed.update(array[row : row + step].tobytes())
     return f"{array.dtype.str} {hashed.hexdigest()}"
 
 
@@ -240,11 +346,14 @@ def _solve_raster(
     *,
     folder: str | os.PathLike[str] | None = None,
     identity: str | None = None,
-    connectivity: str = "eight",
-    corners: str = "both_free",
+    connectivity: str | None = None,
+    corners: str | None = None,
     memory_limit: int | None = None,
     tile_edge: int | None = None,
     max_distance: int | None = None,
+    cost_rule: str | None = None,
+    step_lengths: npt.ArrayLike | None = None,
+    scale: FrictionScale | None = None,
     progress: Callable[[RasterProgress], Any] | None = None,
 ) -> Pending[RasterField]:
     """Solves the field of some goals over a raster that need not fit into memory.
@@ -264,11 +373,17 @@ def _solve_raster(
         identity: what tells this raster from others of its shape, for the folder, so that distances over another raster are not taken for
             those over this one. By default the name, length and time of the file of a memory map or of h5py, a hash of a numpy array; of
             other arrays only their type, so name these.
-        connectivity: ``"four"`` or ``"eight"``.
-        corners: as of :class:`Grid`.
+        connectivity: ``"four"`` or ``"eight"``, the default.
+        corners: as of :class:`Grid`; ``"both_free"`` by default.
         memory_limit: the most bytes that the work may take, beside the raster and the distances in memory. By default what the host has free.
         tile_edge: cells along the edge of a tile. By default the largest up to 4,096 that the memory allows.
         max_distance: cells farther than this are left unreachable.
+        cost_rule: ``"entry"``, the default: a step costs its length times the cost of the cell entered. ``"mean"``: its length times the mean cost of both
+            cells; distances then are twice as large, so that nothing is rounded.
+        step_lengths: the lengths of steps along x, along y and diagonal, (3,): whole numbers from 1 to 2**24. By default those of the
+            connectivity.
+        scale: for friction that is not whole numbers: ``costs`` then is friction, and the scale says what connectivity, corners, cost rule and
+            step lengths are. ``scale.distances(field[y0:y1, x0:x1])`` gives distances in the units of the map.
         progress: called with a :class:`RasterProgress` after each round of tiles. It ends the work by returning False, or by raising.
 
     Raises:
@@ -286,6 +401,14 @@ def _solve_raster(
     height, width = shape
     if max(shape) > 0xFFFF_FFFF:
         raise InvalidInputError(f"costs has the shape {shape}, that is too long along an axis")
+    rules = (connectivity, corners, cost_rule, step_lengths)
+    if scale is not None:
+        if any(rule is not None for rule in rules):
+            raise InvalidInputError(
+                "a scale is given, so connectivity, corners, cost_rule and step_lengths are those of the scale"
+            )
+        _, connectivity, corners, cost_rule, _ = scale._arguments
+        step_lengths = scale.step_lengths
     told = None
     if progress is not None:
 
@@ -293,22 +416,32 @@ def _solve_raster(
             return progress(RasterProgress(*counts))
 
     native = _native.solve_raster(
-        _reader(costs, (height, width)),
+        _reader(costs, (height, width), scale),
         [width, height],
-        _identity(costs, folder is not None) if identity is None else identity,
+        (_identity(costs, folder is not None) if identity is None else identity)
+        + ("" if scale is None else f", {scale._arguments}"),
         cells_of("goals", goals, 2),
         None if folder is None else os.fspath(folder),
-        connectivity,
-        corners,
-        memory_limit,
-        tile_edge,
-        max_distance,
+        "eight" if connectivity is None else connectivity,
+        "both_free" if corners is None else corners,
+        whole_or_none("memory_limit", memory_limit, U64),
+        whole_or_none("tile_edge", tile_edge),
+        whole_or_none("max_distance", max_distance, U64),
+        "entry" if cost_rule is None else cost_rule,
+        None if step_lengths is None else _lengths(step_lengths),
         told,
     )
     return Pending(native, lambda answer: RasterField._of(answer, (height, width)))
 
 
 solve_raster = Call(_solve_raster)
+
+
+def _lengths(step_lengths: npt.ArrayLike) -> list[int]:
+    lengths = indices("step_lengths", step_lengths)
+    if len(lengths) != 3:
+        raise InvalidInputError(f"step_lengths has the shape {lengths.shape}, it must be (3,)")
+    return lengths.tolist()  # type: ignore[no-any-return]
 
 
 def _same(value: Any) -> Any:

@@ -31,12 +31,14 @@ from hullfield._native import FlowField as NativeField
 from hullfield._native import Grid as NativeGrid
 from hullfield._pending import Pending, query
 from hullfield._raster import (
+    FrictionScale,
     RasterField,
     RasterProgress,
     RasterReport,
     RasterWindow,
     solve_raster,
 )
+from hullfield._scalars import real, whole, whole_or_none
 
 __all__ = [
     "NEXT_NONE",
@@ -46,6 +48,7 @@ __all__ = [
     "Edits",
     "Field",
     "Flow",
+    "FrictionScale",
     "GoalReport",
     "Grid",
     "Path",
@@ -159,8 +162,10 @@ class Grid:
         size = [*blocked.shape[::-1], 1][:3]
         if max(size) > 0xFFFF_FFFF:
             raise InvalidInputError(f"obstacles has the shape {blocked.shape}, that is too long along an axis")
-        frame = (corner.tolist(), cell_size, directions.tolist())
-        building = _native.Grid.build(size, blocked, connectivity, corners, price, *frame, clearance, border)
+        frame = (corner.tolist(), real("cell_size", cell_size), directions.tolist())
+        building = _native.Grid.build(
+            size, blocked, connectivity, corners, price, *frame, real("clearance", clearance), border
+        )
         self._native = building.wait(None)
 
     @classmethod
@@ -263,7 +268,7 @@ class Grid:
 
     def neighbour(self, cell: npt.ArrayLike, code: int) -> tuple[int, ...] | None:
         """The cell that the move of a code leads to; None if that is outside, an obstacle, or forbidden by the corner rule."""
-        found = self._native.neighbour(one_cell("cell", cell, self.dimension), code)
+        found = self._native.neighbour(one_cell("cell", cell, self.dimension), whole("code", code, 255))
         return None if found is None else tuple(found[: self.dimension])
 
 
@@ -444,7 +449,7 @@ class Flow:
         Cost: 5 bytes of memory a cell.
         """
         cells, stops = (cells_of(n, v, self._dimension) for n, v in (("goals", goals), ("until", until)))
-        return Pending(self._native.solve(cells, max_distance, stops), Field._of)
+        return Pending(self._native.solve(cells, whole_or_none("max_distance", max_distance), stops), Field._of)
 
     @query
     def fields(
@@ -468,7 +473,8 @@ class Flow:
         cells, offsets = _lists("goals", goals, goal_offsets, self._dimension)
         stops = cells_of("until", until, self._dimension)
         own, own_offsets = _lists("until_each", until_each, until_offsets, self._dimension)
-        native = self._native.fields(cells, offsets, max_distance, stops, own, own_offsets)
+        most = whole_or_none("max_distance", max_distance)
+        native = self._native.fields(cells, offsets, most, stops, own, own_offsets)
         return Pending(native, lambda answer: [Field._of(field) for field in answer[0]])
 
     @query
@@ -605,9 +611,7 @@ class Field:
             sight: an agent goes straight to its goal if it sees it, and is at most this many steps away.
         """
         points = points_of("positions", positions, self._dimension)
-        if not 0 <= sight <= 0xFFFF_FFFF:
-            raise InvalidInputError(f"sight is {sight}, it must be from 0 to 2**32 - 1")
-        return Pending(self._native.directions(points, sight), _same)
+        return Pending(self._native.directions(points, whole("sight", sight)), _same)
 
     @query
     def nearest_reached(self, cell: npt.ArrayLike) -> Pending[Cells]:
@@ -641,9 +645,7 @@ class Agents:
         Raises:
             InvalidInputError: the field is over a grid of another size, or of another engine.
         """
-        if not 0 <= step_count <= 0xFFFF_FFFF:
-            raise InvalidInputError(f"step_count is {step_count}, it must be from 0 to 2**32 - 1")
-        return Pending(self._native.step(field._native, step_count), _same)
+        return Pending(self._native.step(field._native, whole("step_count", step_count)), _same)
 
     @query
     def cells(self) -> Pending[Cells]:

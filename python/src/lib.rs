@@ -44,6 +44,7 @@ mod _native {
         grid::Grid,
         handle::Flow,
         raster::{RasterField, solve_raster},
+        scale::FrictionScale,
     };
     #[pymodule_export]
     use crate::surface::{field::Field, handle::Surface, path_at, places::Places};

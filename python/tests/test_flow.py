@@ -372,6 +372,8 @@ BAD_GRIDS: list[tuple[Any, dict[str, Any], type, str]] = [
     (np.zeros((2, 2), bool), {"costs": np.full((2, 2), -1)}, ValueError, r"costs\[\(0, 0\)\] is -1"),
     (np.zeros((2, 2), bool), {"costs": np.full((2, 2), 2**32)}, ValueError, "must be from 0 to 2"),
     (np.zeros((2, 2), bool), {"clearance": -1.0}, ValueError, "clearance is -1"),
+    (np.zeros((2, 2), bool), {"clearance": "wide"}, TypeError, "clearance is 'wide', it must be a real number"),
+    (np.zeros((2, 2), bool), {"cell_size": True}, TypeError, "cell_size is True"),
     (np.zeros((2, 2), bool), {"cell_size": 0.0}, ValueError, "cell_size is 0"),
     (np.zeros((2, 2), bool), {"origin": [np.inf, 0, 0]}, ValueError, "origin is"),
     (np.zeros((2, 2), bool), {"origin": [0]}, ValueError, r"origin has the shape \(1,\)"),

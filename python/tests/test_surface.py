@@ -100,6 +100,8 @@ def test_distances_of_many_sources_are_those_of_their_fields() -> None:
     table = surface.distances(sources)
     for row, vertex in enumerate([0, 40, 80]):
         assert (table[row] == surface.field(Places.vertices(vertex)).at_vertices()).all()
+    with pytest.raises(hullfield.MemoryLimitError, match="needs 1944 bytes of memory, the limit is 1943"):
+        surface.distances(sources, memory_limit=1943)
     least, nearest = surface.least_distances(sources)
     assert (least == table.min(axis=0)).all() and (nearest == table.argmin(axis=0)).all()
 
@@ -221,7 +223,7 @@ def test_an_unreachable_goal_has_the_nearest_reachable_point() -> None:
 
 
 def test_links_join_floors() -> None:
-    models = [Model(square(size=4) + [0, 0, z], [[0, 1, 2, 3]]) for z in (0.0, 3.0)]
+    models = [Model(square(size=4) + np.array([0, 0, z]), [[0, 1, 2, 3]]) for z in (0.0, 3.0)]
     surface = Surface.from_models(models)
     surface.set_links([[4, 2, 0]], [[4, 2, 3]], 5.0, two_way=True)
     path = surface.path([1, 2, 0], [2, 2, 3])
@@ -391,6 +393,8 @@ BAD_BUILDS = [
     (([[0, 0, 0], [1, 0, float("inf")], [0, 1, 0]], [[0, 1, 2]]), {}, ValueError, "model 0, point 1: position"),
     (([[0, 0, 0], [1, 0, 1e80], [0, 1, 0]], [[0, 1, 2]]), {}, ValueError, "1e75"),
     (([[0, 0, 0]] * 3, [[0, 1, 2]]), {}, ValueError, "at least one triangle"),
+    ((CUBE, CUBE_FACES), {"weld": "tight"}, TypeError, "weld is 'tight', it must be a real number"),
+    ((CUBE, CUBE_FACES), {"interval": [1.0]}, TypeError, "interval is"),
     ((CUBE, CUBE_FACES), {"weld": -1.0}, ValueError, "weld is -1"),
     ((CUBE, CUBE_FACES), {"interval": 0.0}, ValueError, "interval is 0"),
     ((CUBE, CUBE_FACES), {"interval": 1e-9}, ValueError, "triangles, none longer than the interval"),
@@ -413,7 +417,7 @@ def test_bad_meshes_are_refused(arguments: tuple, options: dict, kind: type, tex
 def test_bad_queries_are_refused() -> None:
     surface = Surface(CUBE, CUBE_FACES)
     nan = [0, 0, float("nan")]
-    with pytest.raises(hullfield.InvalidInputError, match="query 1: .*start"):
+    with pytest.raises(hullfield.InvalidInputError, match=r"query 1: .*start"):
         surface.paths([[0, 0, 0], nan], [[1, 1, 1]] * 2)
     with pytest.raises(hullfield.InvalidInputError, match="start"):
         surface.path(nan, [1, 1, 1])

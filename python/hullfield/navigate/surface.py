@@ -22,10 +22,12 @@ import numpy.typing as npt
 from hullfield import _native
 from hullfield._arrays import flags, floats, indices, point
 from hullfield._errors import InvalidInputError
+from hullfield._memory import require
 from hullfield._mesh import mesh_arrays
 from hullfield._native import Surface as NativeSurface
 from hullfield._native import SurfaceField as NativeField
 from hullfield._pending import Pending, query
+from hullfield._scalars import U64, real, real_or_none, whole
 from hullfield.navigate._reach import Reach, Stats
 from hullfield.navigate._surface_paths import (
     MISSING,
@@ -210,8 +212,18 @@ class Surface:
         model = Model(vertices, faces, offsets=offsets, transform=transform)
         self._build([model], weld, interval, max_snap, landmarks, progress)
 
-    def _build(self, models: Sequence[Model], *options: Any) -> None:
-        self._has_landmarks = bool(options[3])
+    def _build(
+        self,
+        models: Sequence[Model],
+        weld: Any,
+        interval: Any,
+        max_snap: Any,
+        landmarks: bool,
+        progress: Progress | None,
+    ) -> None:
+        self._has_landmarks = bool(landmarks)
+        lengths = real("weld", weld), real_or_none("interval", interval), real_or_none("max_snap", max_snap)
+        options = (*lengths, self._has_landmarks, progress)
         self._native = _native.Surface.build([model._arrays() for model in models], *options).wait(None)
 
     @classmethod
@@ -250,7 +262,8 @@ class Surface:
         Raises:
             InvalidInputError: the bytes are no saved surface; it names the byte.
         """
-        return cls._of(_native.Surface.from_bytes(bytes(data), max_snap, landmarks).wait(None), landmarks)
+        loading = _native.Surface.from_bytes(bytes(data), real_or_none("max_snap", max_snap), bool(landmarks))
+        return cls._of(loading.wait(None), bool(landmarks))
 
     def to_bytes(self) -> bytes:
         """The surface as bytes, about 35 a triangle: with the report, what is walkable, and the links; without landmarks."""
@@ -335,28 +348,28 @@ class Surface:
 
     def edges_of(self, triangle: int) -> tuple[int, int, int] | None:
         """The edges of a triangle; None for one that does not exist."""
-        found = self._native.edges_of(triangle)
+        found = self._native.edges_of(whole("triangle", triangle))
         return None if found is None else (found[0], found[1], found[2])
 
     def triangles_at(self, edge: int) -> npt.NDArray[np.uint32]:
         """The triangles at an edge, ascending; empty for an edge that does not exist."""
-        return self._native.triangles_at(edge)  # type: ignore[no-any-return]
+        return self._native.triangles_at(whole("edge", edge))  # type: ignore[no-any-return]
 
     def neighbours(self, triangle: int) -> npt.NDArray[np.uint32]:
         """The triangles that share an edge with a triangle, in the order of its edges."""
-        return self._native.neighbours(triangle)  # type: ignore[no-any-return]
+        return self._native.neighbours(whole("triangle", triangle))  # type: ignore[no-any-return]
 
     def common_edge(self, a: int, b: int) -> int | None:
         """The edge that two triangles share; None where they share none or are the same."""
-        return self._native.common_edge(a, b)
+        return self._native.common_edge(whole("a", a), whole("b", b))
 
     def opposite_vertex(self, triangle: int, edge: int) -> int | None:
         """The corner of a triangle opposite to one of its edges; None where it does not have that edge."""
-        return self._native.opposite_vertex(triangle, edge)
+        return self._native.opposite_vertex(whole("triangle", triangle), whole("edge", edge))
 
     def triangles_of(self, face: int, model: int = 0) -> npt.NDArray[np.uint32]:
         """The triangles that were cut from a face; empty where none is left."""
-        return self._native.triangles_of(model, face)  # type: ignore[no-any-return]
+        return self._native.triangles_of(whole("model", model), whole("face", face))  # type: ignore[no-any-return]
 
     def set_walkable(self, triangles: npt.ArrayLike, walkable: bool = True) -> None:
         """Makes triangles, (k,) or one, walkable or not. Nothing is rebuilt.
@@ -373,7 +386,7 @@ class Surface:
 
     def set_walkable_slope(self, up: npt.ArrayLike, degrees: float) -> None:
         """Makes exactly those triangles walkable whose normal is within ``degrees`` of ``up``: 90 allows floors and vertical walls."""
-        self._native.set_walkable_slope(point("up", up, 3), degrees)
+        self._native.set_walkable_slope(point("up", up, 3), real("degrees", degrees))
 
     @property
     def links(self) -> npt.NDArray[Any]:
@@ -427,7 +440,9 @@ class Surface:
                 negative. A point off the mesh and a goal that can't be reached are no errors: :attr:`Path.reach` says so.
         """
         ends = one_place("start", start), one_place("goal", goal)
-        return Pending(self._native.path(*ends, _method(method), tolerance, to_nearest), path_of)
+        return Pending(
+            self._native.path(*ends, _method(method), real("tolerance", tolerance), bool(to_nearest)), path_of
+        )
 
     @query
     def paths(
@@ -444,7 +459,9 @@ class Surface:
         One start, or one goal, stands for as many as there are of the other. Ctrl-C ends a batch.
         """
         ends = paired_places(("starts", "goals"), starts, goals)
-        return Pending(self._native.paths(*ends, _method(method), tolerance, to_nearest), paths_of)
+        return Pending(
+            self._native.paths(*ends, _method(method), real("tolerance", tolerance), bool(to_nearest)), paths_of
+        )
 
     @query
     def path_by_costs(
@@ -474,9 +491,19 @@ class Surface:
         return Pending(self._native.field(one_place("source", source)), Field._of)
 
     @query
-    def distances(self, sources: Places | npt.ArrayLike) -> Pending[Floats]:
-        """The exact distance of each vertex from each source, (k, n), sources on all cores. Equal to those of fields bit for bit."""
-        return Pending(self._native.distances(many_places("sources", sources), None, False), _same)
+    def distances(self, sources: Places | npt.ArrayLike, *, memory_limit: int | None = None) -> Pending[Floats]:
+        """The exact distance of each vertex from each source, (k, n), sources on all cores. Equal to those of fields bit for bit.
+
+        Args:
+            sources: places, (k, 3) or :class:`Places`.
+            memory_limit: the most bytes that the answer may take; by default what the host has free.
+
+        Raises:
+            MemoryLimitError: the answer would not fit. Nothing has been computed then.
+        """
+        places = many_places("sources", sources)
+        require("the table of distances", 8 * len(places) * self._native.counts[0], memory_limit)
+        return Pending(self._native.distances(places, None, False), _same)
 
     @query
     def least_distances(self, sources: Places | npt.ArrayLike) -> Pending[tuple[Floats, npt.NDArray[np.uint32]]]:
@@ -578,7 +605,7 @@ class Surface:
             count: how many.
             rng: a generator of numpy, or its seed.
         """
-        uniform = np.random.default_rng(rng).random((count, 3))
+        uniform = np.random.default_rng(rng).random((whole("count", count, U64), 3))
         return Pending(self._native.random_points(uniform), _same)
 
 

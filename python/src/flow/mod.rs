@@ -6,3 +6,4 @@ pub(crate) mod field;
 pub(crate) mod grid;
 pub(crate) mod handle;
 pub(crate) mod raster;
+pub(crate) mod scale;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hullfield::flow::{
-    MemoryTiles, Raster, RasterField as LibraryField, RasterOptions, RasterReport, RasterWindow, TileFiles,
-    TileStore, solve_raster as solve,
+    MemoryTiles, Raster, RasterField as LibraryField, RasterOptions, RasterReport, RasterWindow, StepLengths,
+    TileFiles, TileStore, solve_raster as solve,
 };
 use hullfield::{Error, Result};
 use numpy::PyReadonlyArrayDyn;
@@ -16,6 +16,7 @@ use pyo3::types::PyDict;
 use crate::arrays::{matrix, shaped};
 use crate::error::invalid;
 use crate::flow::cells::{cells, connectivity, goal_report};
+use crate::flow::scale::cost_rule as cost_rule_of;
 use crate::progress::Progress;
 use crate::wait::{Pending, finish};
 
@@ -124,12 +125,16 @@ pub(crate) fn solve_raster(
     memory_limit: Option<u64>,
     tile_edge: Option<u32>,
     max_distance: Option<u64>,
+    cost_rule: &str,
+    step_lengths: Option<[u32; 3]>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Pending> {
     let goals = cells(py, "goals", &goals)?;
     let connectivity = connectivity(py, connectivity_name, corners)?;
+    let cost_rule = cost_rule_of(py, cost_rule)?;
+    let step_lengths = step_lengths.map(|[x, y, diagonal]| StepLengths { x, y, diagonal });
     let options =
-        RasterOptions { connectivity, memory_limit, tile_edge, max_distance, ..RasterOptions::default() };
+        RasterOptions { connectivity, memory_limit, tile_edge, max_distance, cost_rule, step_lengths };
     Ok(Pending::run(move |cancel| {
         let raster = CalledRaster { read, size, identity, raised: Mutex::new(None) };
         let store = match folder {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use hullfield::Error;
 use hullfield::navigate::surface::{Field as NativeField, Place, Surface as NativeSurface};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -67,7 +68,12 @@ pub(crate) fn distances(
         };
         if combine == Combine::Rows {
             // Rows are joined some at a time, so that they are not in memory twice.
-            let mut all = Vec::with_capacity(count * sources.len());
+            let mut all = Vec::new();
+            let needed = count.saturating_mul(sources.len());
+            if all.try_reserve_exact(needed).is_err() {
+                let (what, needed_bytes) = ("the table of distances", (needed as u64).saturating_mul(8));
+                return Err(Error::MemoryLimit { what, needed_bytes, limit_bytes: isize::MAX as u64 });
+            }
             let step = 4 * hullfield::thread_count();
             for from in (0..sources.len()).step_by(step) {
                 let len = step.min(sources.len() - from);
