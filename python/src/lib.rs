@@ -12,6 +12,7 @@ mod error;
 mod flow;
 mod fork;
 mod progress;
+mod room;
 mod surface;
 mod wait;
 
@@ -46,6 +47,8 @@ mod _native {
         raster::{RasterField, solve_raster},
         scale::FrictionScale,
     };
+    #[pymodule_export]
+    use crate::room::handle::Room;
     #[pymodule_export]
     use crate::surface::{field::Field, handle::Surface, path_at, places::Places};
     #[pymodule_export]

@@ -11,7 +11,7 @@ import hullfield
 
 README = Path(__file__).parent.parent / "README.md"
 MODULES = ["hullfield", "hullfield.collide"]
-MODULES += ["hullfield.flow", "hullfield.navigate", "hullfield.navigate.surface"]
+MODULES += ["hullfield.flow", "hullfield.navigate", "hullfield.navigate.room", "hullfield.navigate.surface"]
 
 
 def examples() -> list[str]:

@@ -1,0 +1,7 @@
+//! `hullfield.navigate.room`.
+
+pub(crate) mod handle;
+mod paths;
+mod query;
+mod rows;
+mod shared;
