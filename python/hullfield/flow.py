@@ -47,6 +47,7 @@ __all__ = [
     "Agents",
     "Edits",
     "Field",
+    "Fields",
     "Flow",
     "FrictionScale",
     "GoalReport",
@@ -461,7 +462,7 @@ class Flow:
         until: npt.ArrayLike = (),
         until_each: Sequence[npt.ArrayLike] | npt.ArrayLike = (),
         until_offsets: npt.ArrayLike | None = None,
-    ) -> Pending[list[Field]]:
+    ) -> Pending[Fields]:
         """Solves many fields, one for each list of goals. On a GPU they share every dispatch; on the CPU each has a thread.
 
         Args:
@@ -475,7 +476,7 @@ class Flow:
         own, own_offsets = _lists("until_each", until_each, until_offsets, self._dimension)
         most = whole_or_none("max_distance", max_distance)
         native = self._native.fields(cells, offsets, most, stops, own, own_offsets)
-        return Pending(native, lambda answer: [Field._of(field) for field in answer[0]])
+        return Pending(native, Fields._of)
 
     @query
     def update(self, field: Field, goals: npt.ArrayLike | None = None) -> Pending[Field]:
@@ -514,7 +515,8 @@ class Flow:
 
     def agents(self, cells: npt.ArrayLike) -> Agents:
         """Puts agents on the engine that stand in these cells, (n, 2) or (n, 3)."""
-        return Agents._of(self._native.agents(cells_of("cells", cells, self._dimension)), self._dimension)
+        native = self._native.agents(cells_of("cells", cells, self._dimension))
+        return Agents._of(native, self._native.grid, self._dimension)
 
 
 def _load_flow(grid: Grid, engine: Engine) -> Flow:
@@ -621,18 +623,32 @@ class Field:
         return Pending(native, lambda found: cut(found, dimension)[0])
 
 
+class Fields(list[Field]):
+    """The fields of a call for many, in the order of their lists of goals."""
+
+    stats: Stats
+    """Statistics and times of the whole call."""
+
+    @classmethod
+    def _of(cls, answer: tuple[Any, ...]) -> Fields:
+        fields = cls(Field._of(field) for field in answer[0])
+        fields.stats = Stats(**answer[1])
+        return fields
+
+
 class Agents:
     """A crowd of agents that stand in the cells of a grid and follow fields. On a GPU it stays on the device. Made by :meth:`Flow.agents`."""
 
-    __slots__ = ("_dimension", "_native")
+    __slots__ = ("_dimension", "_grid", "_native")
 
     _native: NativeAgents
+    _grid: NativeGrid
     _dimension: int
 
     @classmethod
-    def _of(cls, native: NativeAgents, dimension: int) -> Agents:
+    def _of(cls, native: NativeAgents, grid: NativeGrid, dimension: int) -> Agents:
         agents = cls.__new__(cls)
-        agents._native, agents._dimension = native, dimension
+        agents._native, agents._grid, agents._dimension = native, grid, dimension
         return agents
 
     def __len__(self) -> int:
@@ -651,6 +667,11 @@ class Agents:
     def cells(self) -> Pending[Cells]:
         """The cells of the agents after all steps so far, (n, 2) or (n, 3)."""
         return Pending(self._native.cells(), lambda found: cut(found, self._dimension))
+
+    @query
+    def positions(self) -> Pending[npt.NDArray[np.float64]]:
+        """The centres of the agents' cells in the world, (n, 3). :meth:`Field.directions` steers agents that stand anywhere."""
+        return Pending(self._native.cells(), self._grid.centres)
 
 
 def goal_report(report: dict[str, Any], dimension: int) -> GoalReport:

@@ -198,6 +198,7 @@ def test_a_batch_of_fields_equals_single_fields(engine: hullfield.Engine) -> Non
     with pytest.raises(hullfield.InvalidInputError, match="there are 3 fields"):
         flow.fields(goals, until_each=[[free[3]]])
     assert flow.fields([]) == []
+    assert fields.stats.reached_count == sum(field.stats.reached_count for field in fields)
     for offsets in ([0, 9], [1, 7], [0, 5, 2, 7], [0.0, 7.0], [], 7):
         with pytest.raises(hullfield.InvalidInputError, match="offsets of goals"):
             flow.fields(np.concatenate(goals), goal_offsets=offsets)
@@ -245,6 +246,7 @@ def test_agents_follow_a_field(engine: hullfield.Engine) -> None:
     reached = field.distances_at(starts) != UNREACHABLE
     assert (agents.cells()[reached] == 0).all() and (agents.cells()[~reached] == starts[~reached]).all()
     agents.step(field, 0)
+    assert (agents.positions() == grid.centres(agents.cells())).all()
     with pytest.raises(hullfield.InvalidInputError, match="cell is"):
         flow.agents([[30, 0]])
     with pytest.raises(hullfield.InvalidInputError, match="field is over a grid of 2 x 1 x 1 cells"):
