@@ -12,8 +12,10 @@ import numpy.typing as npt
 
 from hullfield import _native
 from hullfield._arrays import floats
+from hullfield._cells import cells_of, cut
 from hullfield._errors import InvalidInputError, InvalidTypeError
 from hullfield._pending import Call, Pending
+from hullfield._scalars import real_or_none
 
 __all__ = ["NO_TARGET", "CellPaths", "CostDistance", "CostDistanceReport", "cost_distance"]
 
@@ -93,8 +95,11 @@ class CostDistance:
     ) -> None:
         self.distances: npt.NDArray[np.float32] = answer[0]
         self.sources: npt.NDArray[np.uint32] | None = answer[1]
-        self.report = CostDistanceReport(**answer[2])
-        self.targets = targets
+        report = answer[2]
+        for name in ("blocked", "outside"):
+            report[name] = cut(report[name], 2)
+        self.report = CostDistanceReport(**report)
+        self.targets = cut(targets, 2)
         self._native = answer[3]
         self._raster = raster
         self._has_paths = has_paths
@@ -131,7 +136,8 @@ class CostDistance:
         """
         if not self._has_paths:
             raise InvalidInputError("the paths were not asked for: paths=True")
-        return CellPaths(*self._native.paths(_cells("cells", cells)))
+        offsets, all_cells = self._native.paths(cells_of("cells", cells, 2))
+        return CellPaths(offsets, cut(all_cells, 2))
 
     def to_xarray(self) -> Any:
         """The distances as an ``xarray.DataArray`` with the coordinates of the raster, which must have been one."""
@@ -152,25 +158,12 @@ def _values(raster: Any) -> npt.NDArray[Any]:
     return np.asarray(getattr(raster, "values", raster))
 
 
-def _cells(name: str, value: object) -> npt.NDArray[np.int32]:
-    array = np.asarray(value)
-    if array.size == 0:
-        array = np.empty((0, 2), np.int32)
-    if array.dtype.kind not in "iu":
-        raise InvalidTypeError(f"{name} has the dtype {array.dtype}, cells are whole numbers, column and row")
-    if array.ndim != 2 or array.shape[1] != 2:
-        raise InvalidInputError(f"{name} has the shape {array.shape}, it must be (n, 2): column and row")
-    if array.size and (array.min() < -(2**31) or array.max() >= 2**31):
-        raise InvalidInputError(f"{name} has numbers beyond 2**31")
-    return np.ascontiguousarray(array, np.int32)
-
-
 def _targets(raster: Any, targets: object) -> npt.NDArray[np.int32]:
     """The cells of the targets: given, or those of the raster that have one of some values, or that are neither 0 nor NaN."""
     if targets is not None:
         given = np.asarray(targets)
         if given.ndim == 2:
-            return _cells("targets", given)
+            return cells_of("targets", given, 2)
         if given.ndim > 1:
             raise InvalidInputError(f"targets has the shape {given.shape}, it must be (n,) values, or (n, 2) cells")
     if raster is None:
@@ -185,7 +178,7 @@ def _targets(raster: Any, targets: object) -> npt.NDArray[np.int32]:
     else:
         is_target = (values != 0) & np.isfinite(values)
     rows, columns = np.nonzero(is_target)
-    return np.stack([columns, rows], axis=1).astype(np.int32)
+    return np.stack([columns, rows, np.zeros_like(rows)], axis=1).astype(np.int32)
 
 
 def _cell_size(raster: Any, friction: Any, transform: Any, cell_size: Any) -> tuple[float, float]:
@@ -243,6 +236,9 @@ def cost_distance(
     max_distance: float | None = None,
     allocation: bool = False,
     paths: bool = False,
+    elevation: Any = None,
+    slope_factors: npt.ArrayLike | str | None = None,
+    walked_from_targets: bool = False,
 ) -> Pending[CostDistance]:
     """The least cost of a path from each cell of a raster to the nearest target.
 
@@ -259,10 +255,15 @@ def cost_distance(
         cell_size: the size of a cell in map units, or two sizes, along x and y; instead of ``transform``. By default 1: distances in cells.
         connectivity: 4 or 8 neighbours.
         corners: when a diagonal move is allowed past barriers: ``"any"`` (always), ``"one_free"``, or ``"both_free"`` (both cells beside it are free).
-        cost_rule: ``"mean"`` of both cells, or ``"entry"``: that of the cell entered on the way to the target.
+        cost_rule: ``"mean"`` of both cells, ``"entry"``: that of the cell entered on the way to the target, or ``"exit"``: that of the cell left.
         max_distance: cells farther than this are not reached.
         allocation: whether to tell which target each cell's path leads to.
         paths: whether to keep what paths are read from, a byte a cell.
+        elevation: the height of each cell, (rows, columns), in map units: then the length of a step is that over the ground,
+            √(run² + rise²). Slower. A cell whose height is not finite is a barrier.
+        slope_factors: what a step costs more or less by its slope, rows of (slope, factor), (n, 2), slopes ascending; linear between them.
+            Slope is rise over run on the way to the target. Or ``"tobler"``: the time of Tobler's hiking function, relative to flat ground.
+        walked_from_targets: whether paths are walked from the targets; what is uphill one way is downhill the other.
 
     Returns:
         Distances in map units times friction, float32, equal bit for bit for any number of threads. ``report.error_bound`` says how far they may be
@@ -283,8 +284,38 @@ def cost_distance(
         shape = _values(raster).shape
         raise InvalidInputError(f"the raster has the shape {shape}, friction {checked.shape}: they must be the same")
     target_cells = _targets(raster, targets)
-    sizes = _cell_size(raster, friction, transform, cell_size)
+    heights = None
+    if elevation is not None:
+        heights = floats("elevation", _values(elevation), dtype=np.float32, any_shape=True)
+        if heights.shape != checked.shape:
+            shapes = f"elevation has the shape {heights.shape}, friction {checked.shape}"
+            raise InvalidInputError(f"{shapes}: they must be the same")
+    elif slope_factors is not None or walked_from_targets:
+        raise InvalidInputError("slope_factors and walked_from_targets need the elevation")
+    if slope_factors is None:
+        factors = np.empty((0, 2))
+    elif isinstance(slope_factors, str):
+        if slope_factors != "tobler":
+            raise InvalidInputError(
+                f"slope_factors is {slope_factors!r}, it must be 'tobler' or rows of slope and factor"
+            )
+        factors = _native.tobler()
+    else:
+        factors = floats("slope_factors", slope_factors, 2)
+    if connectivity not in (4, 8):
+        raise InvalidInputError(f"connectivity is {connectivity!r}, it must be 4 or 8")
     native = _native.cost_distance(
-        checked, target_cells, connectivity, corners, cost_rule, sizes, max_distance, allocation, paths
+        checked,
+        target_cells,
+        "four" if connectivity == 4 else "eight",
+        corners,
+        cost_rule,
+        _cell_size(raster, friction, transform, cell_size),
+        real_or_none("max_distance", max_distance),
+        bool(allocation),
+        bool(paths),
+        heights,
+        factors,
+        bool(walked_from_targets),
     )
     return Pending(native, lambda answer: CostDistance(answer, target_cells, raster, paths))

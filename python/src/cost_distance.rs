@@ -4,61 +4,17 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use hullfield::flow::{
-    self, Cell, Connectivity, Corners, CostDistanceOptions, CostDistanceReport, CostRule, FrictionValue,
-};
+use hullfield::flow::{self, Cell, CostDistanceOptions, CostDistanceReport, FrictionValue, Slope};
 use numpy::{PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::arrays::{array, matrix, numbers, rows, shaped};
+use crate::arrays::{array, matrix, numbers, optional, rows, shaped};
 use crate::error::{OrRaise, invalid};
+use crate::flow::cells::{cells, connectivity, coordinates};
+use crate::flow::scale::{Friction, cost_rule};
 use crate::wait::{Finish, Pending, finish};
-
-/// Friction of either width.
-#[derive(FromPyObject)]
-pub(crate) enum Friction<'py> {
-    Single(PyReadonlyArrayDyn<'py, f32>),
-    Double(PyReadonlyArrayDyn<'py, f64>),
-}
-
-/// The connectivity of a raster, by the names in Python.
-pub(crate) fn connectivity(py: Python<'_>, neighbours: u32, corners: &str) -> PyResult<Connectivity> {
-    let corners = match corners {
-        "any" => Corners::Any,
-        "one_free" => Corners::OneFree,
-        "both_free" => Corners::BothFree,
-        other => {
-            let allowed = "it must be 'any', 'one_free' or 'both_free'";
-            return Err(invalid(py, &format!("corners is '{other}', {allowed}")));
-        }
-    };
-    match neighbours {
-        4 => Ok(Connectivity::Four),
-        8 => Ok(Connectivity::Eight(corners)),
-        other => Err(invalid(py, &format!("connectivity is {other}, it must be 4 or 8"))),
-    }
-}
-
-/// The cost rule, by its name in Python.
-pub(crate) fn cost_rule(py: Python<'_>, name: &str) -> PyResult<CostRule> {
-    match name {
-        "mean" => Ok(CostRule::Mean),
-        "entry" => Ok(CostRule::Entry),
-        other => Err(invalid(py, &format!("cost_rule is '{other}', it must be 'mean' or 'entry'"))),
-    }
-}
-
-/// Cells of a raster, from rows of x and y.
-pub(crate) fn cells(rows: &[[i32; 2]]) -> Vec<Cell> {
-    rows.iter().map(|&cell| Cell::from(cell)).collect()
-}
-
-/// The rows of x and y of cells.
-pub(crate) fn cell_rows(cells: &[Cell]) -> Vec<[i32; 2]> {
-    cells.iter().map(|cell| [cell.x, cell.y]).collect()
-}
 
 /// A solved cost distance. What is asked for again is kept here; the arrays are Python's.
 #[pyclass(frozen, module = "hullfield._native")]
@@ -74,13 +30,12 @@ impl CostDistance {
         py: Python<'py>,
         cells: PyReadonlyArrayDyn<'py, i32>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let starts = rows::<i32, 2>(py, "cells", &cells)?;
         let (mut all, mut offsets) = (Vec::new(), vec![0_i64]);
-        for &start in starts {
-            all.extend(cell_rows(&self.solved.path(Cell::from(start)).or_raise(py)?));
+        for start in self::cells(py, "cells", &cells)? {
+            all.extend(self.solved.path(start).or_raise(py)?);
             offsets.push(all.len() as i64);
         }
-        PyTuple::new(py, [array(py, offsets), matrix(py, all)?])
+        PyTuple::new(py, [array(py, offsets), coordinates(py, &all)?])
     }
 }
 
@@ -91,15 +46,26 @@ pub(crate) fn cost_distance(
     py: Python<'_>,
     friction: Friction<'_>,
     targets: PyReadonlyArrayDyn<'_, i32>,
-    neighbours: u32,
+    neighbours: &str,
     corners: &str,
     rule: &str,
     cell_size: [f64; 2],
     max_distance: Option<f64>,
     allocation: bool,
     next: bool,
+    elevation: Option<PyReadonlyArrayDyn<'_, f32>>,
+    slope_factors: PyReadonlyArrayDyn<'_, f64>,
+    is_outward: bool,
 ) -> PyResult<Pending> {
-    let targets = cells(rows::<i32, 2>(py, "targets", &targets)?);
+    let targets = cells(py, "targets", &targets)?;
+    let slope = match &elevation {
+        Some(elevation) => Some(Slope {
+            elevation: optional(py, "elevation", Some(elevation))?.to_vec(),
+            factors: rows(py, "slope_factors", &slope_factors)?.to_vec(),
+            is_outward,
+        }),
+        None => None,
+    };
     let options = CostDistanceOptions {
         connectivity: connectivity(py, neighbours, corners)?,
         cost_rule: cost_rule(py, rule)?,
@@ -107,6 +73,7 @@ pub(crate) fn cost_distance(
         max_distance,
         allocation,
         next,
+        slope,
         ..CostDistanceOptions::default()
     };
     match &friction {
@@ -154,15 +121,21 @@ fn answer(mut solved: flow::CostDistance, height: usize, width: usize, has_alloc
 fn report<'py>(py: Python<'py>, report: &CostDistanceReport) -> PyResult<Bound<'py, PyDict>> {
     let all = PyDict::new(py);
     all.set_item("used_count", report.targets.used_count)?;
-    all.set_item("blocked", matrix(py, cell_rows(&report.targets.blocked))?)?;
-    all.set_item("outside", matrix(py, cell_rows(&report.targets.outside))?)?;
+    all.set_item("blocked", coordinates(py, &report.targets.blocked)?)?;
+    all.set_item("outside", coordinates(py, &report.targets.outside)?)?;
     all.set_item("reached_count", report.reached_count)?;
     all.set_item("farthest", report.farthest)?;
     all.set_item("not_finite_count", report.not_finite_count)?;
     all.set_item("not_positive_count", report.not_positive_count)?;
-    all.set_item("unit", report.scale.unit())?;
+    all.set_item("unit", report.unit)?;
     all.set_item("error_bound", report.error_bound)?;
     all.set_item("distance_bits", report.distance_bits)?;
     all.set_item("solve_count", report.solve_count)?;
     Ok(all)
+}
+
+/// Tobler's hiking function, as rows of slope and factor.
+#[pyfunction]
+pub(crate) fn tobler(py: Python<'_>) -> PyResult<Py<PyAny>> {
+    matrix(py, Slope::tobler())
 }

@@ -35,7 +35,7 @@ mod _native {
         robot::{joint_deviation, joint_paths, postures},
     };
     #[pymodule_export]
-    use crate::cost_distance::{CostDistance, cost_distance};
+    use crate::cost_distance::{CostDistance, cost_distance, tobler};
     #[pymodule_export]
     use crate::engine::{Engine, adapters, get_num_threads, set_num_threads};
     #[pymodule_export]

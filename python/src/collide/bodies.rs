@@ -173,7 +173,7 @@ impl Bodies {
             });
             if let Err(error) = inserted {
                 // All or none.
-                ids.iter().for_each(|&id| drop(bodies.remove(id)));
+                ids.iter().for_each(|&id| _ = bodies.remove(id));
                 return Err(invalid(py, &format!("body {row}: {error}")));
             }
         }
@@ -189,7 +189,7 @@ impl Bodies {
         if ids.len() < count {
             return Err(invalid(py, "ids names a body twice"));
         }
-        ids.into_iter().for_each(|id| drop(bodies.remove(id)));
+        ids.into_iter().for_each(|id| _ = bodies.remove(id));
         Ok(())
     }
 

@@ -12,8 +12,9 @@ use crate::flow::cells::connectivity;
 pub(crate) fn cost_rule(py: Python<'_>, name: &str) -> PyResult<CostRule> {
     match name {
         "entry" => Ok(CostRule::Entry),
+        "exit" => Ok(CostRule::Exit),
         "mean" => Ok(CostRule::Mean),
-        other => Err(invalid(py, &format!("cost_rule is '{other}', it must be 'entry' or 'mean'"))),
+        other => Err(invalid(py, &format!("cost_rule is '{other}', it must be 'entry', 'exit' or 'mean'"))),
     }
 }
 
