@@ -183,6 +183,8 @@ class RasterField:
     """A solved field over a raster, read by windows: ``field[y0:y1, x0:x1]``. Made by :func:`solve_raster`.
 
     Distances are uint64, in steps of the connectivity; ``RASTER_UNREACHABLE`` for obstacles and where no goal is reached.
+
+    A field in a folder keeps the folder in use until it is closed, or deleted: ``with solve_raster(…) as field:`` closes it.
     """
 
     __slots__ = ("_native", "_shape")
@@ -271,6 +273,20 @@ class RasterField:
             raise InvalidInputError(f"the array has the shape {tuple(array.shape)}, the field has {self._shape}")
         for x, y, width, height in self.windows():
             array[y : y + height, x : x + width] = self.distances((x, y, width, height))
+
+    def close(self, *, remove: bool = False) -> None:
+        """Lets go of the folder. The field can't be read any more.
+
+        Args:
+            remove: whether the tiles are removed, and the folder if nothing else is in it.
+        """
+        self._native.close(bool(remove))
+
+    def __enter__(self) -> RasterField:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def __repr__(self) -> str:
         return f"<RasterField of {self._shape[0]} x {self._shape[1]} cells>"

@@ -362,7 +362,7 @@ BAD_GRIDS: list[tuple[Any, dict[str, Any], type, str]] = [
     (np.zeros((0, 4), bool), {}, ValueError, "size is"),
     (np.zeros((2, 2)), {}, TypeError, "must hold bools"),
     (np.full((2, 2), 2), {}, ValueError, "other than 0 and 1"),
-    ([[True, False], [True]], {}, ValueError, "obstacles is not an array"),
+    ([[True, False], [True]], {}, hullfield.Error, "obstacles (is not an array|holds objects)"),
     ([[object(), None]], {}, TypeError, "objects"),
     (np.zeros((2, 2, 2), bool), {"connectivity": "four"}, ValueError, "one layer"),
     (np.zeros((2, 2), bool), {"connectivity": "5"}, ValueError, "connectivity is '5'"),

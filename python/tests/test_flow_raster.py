@@ -221,6 +221,21 @@ def test_a_folder_keeps_the_tiles(tmp_path: Path) -> None:
         solve_raster(COSTS, GOALS, folder=tmp_path / "mine")
 
 
+def test_a_closed_field_lets_go_of_its_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "tiles"
+    with solve_raster(COSTS, GOALS, folder=folder, tile_edge=40) as field:
+        assert (field[:, :] == WANTED).all()
+    for read in (lambda: field[0, 0], lambda: field.report, lambda: list(field.windows())):
+        with pytest.raises(hullfield.InvalidInputError, match="the field was closed"):
+            read()
+    field.close()
+    again = solve_raster(COSTS, GOALS, folder=folder, tile_edge=40)
+    assert again.report.resumed_count == again.report.tile_count
+    again.close(remove=True)
+    assert not folder.exists()
+    solve_raster(COSTS, GOALS, tile_edge=40).close(remove=True)
+
+
 def test_a_lost_tile_is_an_error(tmp_path: Path) -> None:
     field = solve_raster(COSTS, GOALS, folder=tmp_path / "tiles", tile_edge=40)
     (tmp_path / "tiles" / "tile-0-0.bin").unlink()

@@ -7,14 +7,14 @@ use hullfield::flow::{
     MemoryTiles, Raster, RasterField as LibraryField, RasterOptions, RasterReport, RasterWindow, StepLengths,
     TileFiles, TileStore, solve_raster as solve,
 };
-use hullfield::{Error, Result};
+use hullfield::{Error, Location, Result};
 use numpy::PyReadonlyArrayDyn;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays::{matrix, shaped};
-use crate::error::invalid;
+use crate::error::{OrRaise, invalid};
 use crate::flow::cells::{cells, connectivity, goal_report};
 use crate::flow::scale::cost_rule as cost_rule_of;
 use crate::progress::Progress;
@@ -106,9 +106,16 @@ self_cell::self_cell!(
     }
 );
 
-/// A solved field over a raster.
+/// A solved field over a raster, until it is closed.
 #[pyclass(frozen, module = "hullfield._native")]
-pub(crate) struct RasterField(Arc<OwnedField>);
+pub(crate) struct RasterField(Mutex<Option<Arc<OwnedField>>>);
+
+impl RasterField {
+    fn get(&self, py: Python<'_>) -> PyResult<Arc<OwnedField>> {
+        let field = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        field.ok_or_else(|| invalid(py, "the field was closed"))
+    }
+}
 
 /// `hullfield::flow::solve_raster`. `None` for the folder keeps the distances in memory.
 #[pyfunction]
@@ -151,7 +158,7 @@ pub(crate) fn solve_raster(
         if let (Err(_), Some(raised)) = (&solved, raised) {
             return Ok(finish(move |_| Err(raised)));
         }
-        progress.finished(solved, |py, field| RasterField(Arc::new(field)).into_py_any(py))
+        progress.finished(solved, |py, field| RasterField(Mutex::new(Some(Arc::new(field)))).into_py_any(py))
     }))
 }
 
@@ -159,6 +166,7 @@ pub(crate) fn solve_raster(
 impl RasterField {
     #[getter]
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let field = self.get(py)?;
         let RasterReport {
             goals,
             reached_count,
@@ -168,7 +176,7 @@ impl RasterField {
             visit_count,
             resumed_count,
             ..
-        } = self.0.borrow_dependent().report();
+        } = field.borrow_dependent().report();
         let all = PyDict::new(py);
         all.set_item("goals", goal_report(py, goals)?)?;
         all.set_item("reached_count", reached_count)?;
@@ -182,16 +190,34 @@ impl RasterField {
 
     /// The windows of the tiles, as rows x, y, width, height.
     fn windows(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let windows = self.0.borrow_dependent().windows();
+        let field = self.get(py)?;
+        let windows = field.borrow_dependent().windows();
         matrix(py, windows.map(|at| [at.x, at.y, at.width, at.height]).collect())
     }
 
-    fn distances(&self, x: u32, y: u32, width: u32, height: u32) -> Pending {
-        let field = Arc::clone(&self.0);
-        Pending::run(move |_| {
+    fn distances(&self, py: Python<'_>, x: u32, y: u32, width: u32, height: u32) -> PyResult<Pending> {
+        let field = self.get(py)?;
+        Ok(Pending::run(move |_| {
             let window = RasterWindow { x, y, width, height };
             let all = field.borrow_dependent().distances(window)?;
             Ok(finish(move |py| shaped(py, all, &[height as usize, width as usize])))
+        }))
+    }
+
+    /// Lets go of the folder, and removes its tiles where that is wanted. Reads that are under way go on.
+    fn close(&self, py: Python<'_>, remove: bool) -> PyResult<()> {
+        let field = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        py.detach(|| match field.map(Arc::try_unwrap) {
+            Some(Ok(field)) => match field.into_owner() {
+                Store::Files(files) if remove => files.remove(),
+                _ => Ok(()),
+            },
+            Some(Err(_)) if remove => {
+                let message = "the field is being read: its folder was not removed".to_owned();
+                Err(Error::Invalid { at: Location::Argument, message })
+            }
+            _ => Ok(()),
         })
+        .or_raise(py)
     }
 }
