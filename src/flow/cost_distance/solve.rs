@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use crate::account::available_bytes;
 use crate::cell::Cell;
 use crate::error::{Error, Location, Result, shown};
 use crate::flow::cost_distance::friction;
@@ -22,6 +23,8 @@ use crate::flow::weighted::tiles::{State, Tiles};
 use crate::flow::weighted::window::{EDGE, FAR, Row, TileCells};
 use crate::parallel;
 
+/// Bytes a cell while it works: distances (8), and costs in the windows of tiles (5).
+const WORK_BYTES_A_CELL: u64 = 13;
 /// The tiles after which progress is told.
 const PROGRESS_INTERVAL: u64 = 1 << 11;
 /// Tiles that one thread takes at a time in a pass over all of them.
@@ -52,7 +55,8 @@ const PASS_TILES: usize = 1 << 10;
 ///
 /// # Errors
 /// [`Error::Count`] unless `friction` has a value for each cell; [`Error::Value`] for a size with a 0, for an option outside its range, and for a connectivity of three dimensions;
-/// [`Error::TooMany`] for 2³² − 1 cells or more; [`Error::NoGoals`] where every target is on a barrier or outside;
+/// [`Error::TooMany`] for 2³² − 1 cells or more; [`Error::MemoryLimit`] where the host has too little memory free (for a larger raster there is
+/// [`solve_raster`](crate::flow::solve_raster)); [`Error::NoGoals`] where every target is on a barrier or outside;
 /// [`Error::Cancelled`] where `on_progress` said so.
 ///
 /// ```
@@ -77,6 +81,7 @@ pub fn cost_distance<F: FrictionValue>(
     mut on_progress: impl FnMut(CostDistanceProgress) -> ControlFlow<()>,
 ) -> Result<CostDistance> {
     check(size, friction.len(), options)?;
+    check_memory(friction, options)?;
     match &options.slope {
         Some(slope) => {
             slope_scale::check(slope, friction.len())?;
@@ -131,6 +136,21 @@ fn check(size: [u32; 2], friction_count: usize, options: &CostDistanceOptions) -
     if let Some(distance) = max_distance.filter(|&distance| !(distance >= 0.0)) {
         let allowed = "it must be 0 or more";
         return Err(Error::value(Location::Argument, "max_distance", shown(distance), allowed));
+    }
+    Ok(())
+}
+
+/// Refuses work for which the host has too little memory.
+fn check_memory<F>(friction: &[F], options: &CostDistanceOptions) -> Result<()> {
+    let CostDistanceOptions { distances, allocation, next, slope, .. } = options;
+    let of_array = |is_made: bool, bytes: u64| if is_made { bytes } else { 0 };
+    let bytes_a_cell = WORK_BYTES_A_CELL
+        + of_array(*distances, 4)
+        + of_array(*next || *allocation, 1)
+        + of_array(slope.is_some(), size_of::<F>() as u64);
+    let (needed_bytes, limit_bytes) = (friction.len() as u64 * bytes_a_cell, available_bytes());
+    if needed_bytes > limit_bytes {
+        return Err(Error::MemoryLimit { what: "a cost distance", needed_bytes, limit_bytes });
     }
     Ok(())
 }

@@ -8,6 +8,8 @@ use crate::parallel;
 
 /// The width of a bucket, in steps of a typical weight: about one tile.
 const BUCKET_STEPS: u64 = 16;
+/// The fewest tiles for which waking other threads pays off.
+const SHARED_TILES: usize = 32;
 /// The tiles that a thread takes at a time; their results then stay in the cache.
 const TILES_A_THREAD: usize = 64;
 
@@ -61,7 +63,8 @@ impl<'a> Tiles<'a> {
         Self {
             costs,
             weighing,
-            distances: vec![[[FAR; EDGE]; EDGE]; count],
+            // New memory is first written on all cores.
+            distances: parallel::map_range(count as u32, |_| [[FAR; EDGE]; EDGE]),
             waiting: vec![Waiting::default(); count],
             heap: RadixHeap::new(),
             shift: bucket_width.ilog2(),
@@ -108,7 +111,7 @@ impl<'a> Tiles<'a> {
         }
     }
 
-    /// Relaxes at least `count` tiles, unless none waits that may lower distances up to `max_distance`.
+    /// Relaxes `count` tiles, and perhaps some more, unless none waits that may lower distances up to `max_distance`.
     pub(crate) fn run(&mut self, count: u64, max_distance: i64) -> State {
         let end = self.visit_count + count;
         let mut waiting = Vec::new();
@@ -118,43 +121,54 @@ impl<'a> Tiles<'a> {
             if i64::from(bucket) << self.shift > max_distance {
                 return State::Done;
             }
-            self.relax_bucket(bucket, &waiting);
+            self.relax_bucket(bucket, &waiting, end);
         }
         State::Unfinished
     }
 
-    /// Relaxes the tiles of a bucket.
-    fn relax_bucket(&mut self, bucket: u32, waiting: &[(u32, u32)]) {
-        if self.thread_count == 1 {
+    /// Relaxes the tiles of a bucket, until `end` have been relaxed in all; the others wait on.
+    fn relax_bucket(&mut self, bucket: u32, waiting: &[(u32, u32)], end: u64) {
+        let indices = || waiting.iter().map(|&(_, index)| index as usize);
+        if self.thread_count == 1 || waiting.len() < SHARED_TILES {
             let mut window = std::mem::take(&mut self.window).unwrap_or_else(Window::new);
-            for &(_, index) in waiting {
-                if let Some(work) = self.taken(index as usize, bucket)
-                    && let Some(relaxed) = self.relaxed(&mut window, index as usize, work)
+            for index in indices() {
+                if self.visit_count < end
+                    && let Some(work) = self.taken(index, bucket)
+                    && let Some(relaxed) = self.relaxed(&mut window, index, work)
                 {
                     self.take_over(&relaxed);
                 }
             }
             self.window = Some(window);
-            return;
-        }
-        // Tiles that are relaxed at once don't touch, so each sees what its neighbours in the bucket found before.
-        let mut works = Vec::new();
-        let across = self.costs.tile_counts[0];
-        for color in 0..4 {
-            let is_of_color = |index: usize| index % across % 2 + index / across % 2 * 2 == color;
-            works.clear();
-            for index in waiting.iter().map(|&(_, index)| index as usize).filter(|&index| is_of_color(index))
-            {
-                works.extend(self.taken(index, bucket).map(|work| (index, work)));
-            }
-            for works in works.chunks(TILES_A_THREAD * self.thread_count) {
-                let tiles = &*self;
-                let relaxed = parallel::map_init(works, Window::new, |window, &(index, work)| {
-                    tiles.relaxed(window, index, work)
-                });
-                relaxed.iter().flatten().for_each(|relaxed| self.take_over(relaxed));
+        } else {
+            // Tiles that are relaxed at once don't touch, so each sees what its neighbours in the bucket found before.
+            let across = self.costs.tile_counts[0];
+            for color in 0..4 {
+                let is_of_color = |index: &usize| index % across % 2 + index / across % 2 * 2 == color;
+                let colored: Vec<usize> = indices().filter(is_of_color).collect();
+                for indices in colored.chunks(TILES_A_THREAD * self.thread_count) {
+                    if self.visit_count < end {
+                        self.relax_apart(bucket, indices);
+                    }
+                }
             }
         }
+        if self.visit_count >= end {
+            for index in indices().filter(|&index| self.waiting[index].bucket == bucket + 1) {
+                self.heap.push(bucket, index as u32);
+            }
+        }
+    }
+
+    /// Relaxes tiles that don't touch, on all cores.
+    fn relax_apart(&mut self, bucket: u32, indices: &[usize]) {
+        let works = indices.iter().filter_map(|&index| Some((index, self.taken(index, bucket)?)));
+        let works: Vec<(usize, Work)> = works.collect();
+        let tiles = &*self;
+        let relaxed = parallel::map_init(&works, Window::new, |window, &(index, work)| {
+            tiles.relaxed(window, index, work)
+        });
+        relaxed.iter().flatten().for_each(|relaxed| self.take_over(relaxed));
     }
 
     /// What is to be done in a tile that waits in a bucket. One that has waited in several was relaxed in the first of them.
