@@ -6,6 +6,9 @@ the number of workers and whatever dies on the way.
 
 - :func:`run` takes arrays and gives arrays.
 - :func:`map_batches` takes a dataset of Ray Data and gives one, for more rows than memory holds.
+- :func:`solve_raster` solves a field over a raster larger than memory, its tiles on many workers.
+
+Ready-made work is in :mod:`hullfield.work`: collision labels, geodesics of many meshes, paths in rooms.
 
 GPUs: each worker opens its own engine, and ``num_gpus`` reserves GPUs for it in Ray's books. Vulkan does not heed Ray's choice of a card, so on
 a machine with several cards all workers use the best one.
@@ -13,6 +16,7 @@ a machine with several cards all workers use the best one.
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -21,7 +25,11 @@ import numpy as np
 import numpy.typing as npt
 
 import hullfield
+from hullfield import _native
+from hullfield._cells import cells_of
 from hullfield._errors import InvalidInputError
+from hullfield._raster import FrictionScale, RasterField, RasterProgress, _identity, _lengths, _reader
+from hullfield._scalars import U64, whole_or_none
 
 try:
     import ray
@@ -30,7 +38,7 @@ except ImportError as error:  # pragma: no cover
     message = f"hullfield.ray needs Ray, pip install 'hullfield[ray]': {error}"
     raise ImportError(message) from error
 
-__all__ = ["Work", "map_batches", "run"]
+__all__ = ["Work", "map_batches", "run", "solve_raster"]
 
 Batch = dict[str, npt.NDArray[Any]]
 Work = Callable[[Batch], Batch]
@@ -135,10 +143,7 @@ def _pieces(actors: list[Any], arrays: Batch, starts: range, batch_size: int) ->
         done, _ = ray.wait(list(running), num_returns=1)
         for reference in done:
             number, actor = running.pop(reference)
-            try:
-                answers[number] = ray.get(reference)
-            except ray.exceptions.RayTaskError as error:
-                raise error.as_instanceof_cause() from None
+            answers[number] = _answer(reference)
             idle.append(actor)
     return [answers[number] for number in range(len(starts))]
 
@@ -168,3 +173,118 @@ def map_batches(
     )
     mapped.context.execution_options.preserve_order = True
     return mapped
+
+
+class _TileWorker:
+    """Solves tiles of a raster in a process of its own."""
+
+    def __init__(self, costs: Any, shape: tuple[int, int], scale: FrictionScale | None, folder: str) -> None:
+        hullfield.set_num_threads(1)
+        height, width = shape
+        opened = costs() if callable(costs) else costs
+        if tuple(opened.shape) != shape:
+            raise InvalidInputError(f"a worker's raster has the shape {tuple(opened.shape)}, not {shape}")
+        self._arguments = (_reader(opened, shape, scale), [width, height], folder)
+
+    def solve(self, task: bytes) -> bytes:
+        answer: bytes = _native.solve_tile(*self._arguments, task).wait()
+        return answer
+
+
+def _opener(costs: Any) -> Any:
+    """What a worker opens the raster by: a memory map is opened there again, as to pickle it would be to send all of it."""
+    if isinstance(costs, np.memmap) and costs.filename is not None and costs.flags.c_contiguous:
+        filename, dtype, shape, offset = costs.filename, costs.dtype, costs.shape, costs.offset
+
+        def open_map() -> npt.NDArray[Any]:
+            return np.memmap(filename, dtype=dtype, mode="r", shape=shape, offset=offset)
+
+        return open_map
+    return costs
+
+
+def solve_raster(
+    costs: Any,
+    goals: npt.ArrayLike,
+    *,
+    folder: str | os.PathLike[str],
+    workers: int | None = None,
+    identity: str | None = None,
+    connectivity: str = "eight",
+    corners: str = "both_free",
+    memory_limit: int | None = None,
+    tile_edge: int | None = None,
+    max_distance: int | None = None,
+    cost_rule: str = "entry",
+    step_lengths: npt.ArrayLike | None = None,
+    scale: FrictionScale | None = None,
+    progress: Callable[[RasterProgress], Any] | None = None,
+) -> RasterField:
+    """:func:`hullfield.flow.solve_raster` with the tiles solved by several workers, one tile at a time each.
+
+    The field is equal bit for bit to that of one process, whatever the number of workers, and whatever dies. Where this process ends, a later call,
+    with or without Ray, goes on from the folder.
+
+    Args:
+        costs: the raster. Workers get it by pickling, numpy's arrays through Ray's shared memory; they open a memory map anew. Or a function
+            without arguments that opens it: each worker calls it, and so does this process.
+        folder: where the distances of tiles are kept. All workers must reach it by this name: on several machines it is on a shared file system.
+        workers: processes. By default as many as the cluster has CPUs for.
+        memory_limit: the most bytes that each worker may take.
+
+    The other arguments, the result and the exceptions are those of :func:`hullfield.flow.solve_raster`.
+    """
+    workers, _ = _check(workers, 1, 0.0, 1)
+    opened = costs() if callable(costs) else costs
+    shape = (int(opened.shape[0]), int(opened.shape[1])) if len(getattr(opened, "shape", ())) == 2 else None
+    if shape is None:
+        raise InvalidInputError(f"costs has the shape {getattr(opened, 'shape', None)}, it must be (height, width)")
+    folder = os.path.abspath(os.fspath(folder))
+    lengths = None if step_lengths is None else _lengths(step_lengths)
+    if scale is not None:
+        _, connectivity, corners, cost_rule, _ = scale._arguments
+        lengths = list(scale.step_lengths)
+    named = _identity(opened, True) if identity is None else identity
+    solver = _native.raster_solver(
+        _reader(opened, shape, scale),
+        [shape[1], shape[0]],
+        named + ("" if scale is None else f", {scale._arguments}"),
+        cells_of("goals", goals, 2),
+        folder,
+        connectivity,
+        corners,
+        whole_or_none("memory_limit", memory_limit, U64),
+        whole_or_none("tile_edge", tile_edge),
+        whole_or_none("max_distance", max_distance, U64),
+        cost_rule,
+        lengths,
+        1,
+    ).wait()
+    shared = ray.put(_opener(costs))
+    remote = ray.remote(_TileWorker).options(num_cpus=1, max_restarts=-1, max_task_retries=-1)
+    idle: deque[Any] = deque(remote.remote(shared, shape, scale, folder) for _ in range(workers))
+    actors = list(idle)
+    running: dict[Any, Any] = {}
+    try:
+        while not solver.is_done:
+            for task in solver.tasks(len(idle)):
+                actor = idle.popleft()
+                running[actor.solve.remote(task)] = actor
+            done, _ = ray.wait(list(running), num_returns=1)
+            for reference in done:
+                idle.append(running.pop(reference))
+                solver.note(_answer(reference))
+            if progress is not None and progress(RasterProgress(*solver.progress)) is False:
+                raise hullfield.CancelledError("the work was cancelled")
+    finally:
+        for actor in actors:
+            ray.kill(actor)
+    return RasterField._of(solver.finish(), shape)
+
+
+def _answer(reference: Any) -> Any:
+    """The answer of a task, or what it raised."""
+    try:
+        return ray.get(reference)
+    except ray.exceptions.RayTaskError as error:
+        raise error.as_instanceof_cause() from None

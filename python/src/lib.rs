@@ -45,6 +45,7 @@ mod _native {
         grid::Grid,
         handle::Flow,
         raster::{RasterField, solve_raster},
+        raster_tasks::{RasterSolver, raster_solver, solve_tile},
         scale::FrictionScale,
     };
     #[pymodule_export]

@@ -162,3 +162,85 @@ def test_arrays_of_different_lengths_are_refused() -> None:
         hullfield_ray.run({"position": positions(10), "object": np.zeros(9)}, Touching())
     with pytest.raises(hullfield.InvalidInputError, match="all must have the same number"):
         hullfield_ray.run({}, Touching())
+
+
+def terrain(size: int) -> npt.NDArray[np.uint16]:
+    random = np.random.default_rng(11)
+    costs = random.integers(1, 9, (size, size)).astype(np.uint16)
+    costs[random.random((size, size)) < 0.25] = 0
+    # Barriers one cell wide, along the borders of tiles and beside them, with one gap each.
+    for at in (64, 65, 128):
+        costs[at, :] = 0
+        costs[at, at + 7] = 1
+    costs[0, 0] = 1
+    return costs
+
+
+def test_a_raster_over_workers_is_that_of_one_process(tmp_path: Path) -> None:
+    costs = terrain(200)
+    np.save(tmp_path / "costs.npy", costs)
+    whole = hullfield.flow.solve_raster(costs, [(0, 0)])[:, :]
+    assert np.count_nonzero(whole != hullfield.flow.RASTER_UNREACHABLE) > 20_000
+    grid = hullfield.flow.Grid(costs == 0, costs=np.maximum(costs, 1), connectivity="eight", corners="both_free")
+    one_piece = hullfield.flow.Flow(grid, engine=hullfield.Engine.cpu()).solve([(0, 0)]).distances().astype(np.uint64)
+    one_piece[one_piece == 0xFFFF_FFFF] = hullfield.flow.RASTER_UNREACHABLE
+    assert np.array_equal(whole, one_piece)
+    mapped = np.load(tmp_path / "costs.npy", mmap_mode="r")
+    for workers, raster in ((1, costs), (2, mapped), (4, lambda: np.load(tmp_path / "costs.npy", mmap_mode="r"))):
+        folder = tmp_path / f"tiles {workers}"
+        field = hullfield_ray.solve_raster(raster, [(0, 0)], folder=folder, tile_edge=32, workers=workers)
+        assert np.array_equal(field[:, :], whole)
+        assert field.report.tile_count == 49
+        assert field.report.reached_count == np.count_nonzero(whole != hullfield.flow.RASTER_UNREACHABLE)
+
+
+class Breaking:
+    """A raster whose first reader in a worker dies once."""
+
+    def __init__(self, costs: npt.NDArray[np.uint16], flag: Path, driver: int) -> None:
+        self.costs, self.flag, self.driver = costs, flag, driver
+        self.shape = costs.shape
+        self.count = 0
+
+    def __getitem__(self, key: tuple[slice, slice]) -> npt.NDArray[np.uint16]:
+        self.count += 1
+        if os.getpid() != self.driver and self.count == 9 and not self.flag.exists():
+            self.flag.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return self.costs[key]
+
+
+def test_a_raster_survives_a_worker_and_its_own_process(tmp_path: Path) -> None:
+    costs = terrain(200)
+    whole = hullfield.flow.solve_raster(costs, [(0, 0)])[:, :]
+    breaking = Breaking(costs, tmp_path / "killed", os.getpid())
+    options = {"folder": tmp_path / "tiles", "tile_edge": 32, "identity": "terrain"}
+
+    class Stop(Exception):
+        pass
+
+    def stop(at: hullfield.flow.RasterProgress) -> None:
+        if at.visit_count > 20:
+            raise Stop
+
+    # The driver ends in the middle; one of the workers has died before.
+    with pytest.raises(Stop):
+        hullfield_ray.solve_raster(breaking, [(0, 0)], workers=1, progress=stop, **options)
+    assert breaking.flag.exists()
+    field = hullfield_ray.solve_raster(costs, [(0, 0)], workers=2, **options)
+    assert field.report.resumed_count > 5
+    assert np.array_equal(field[:, :], whole)
+
+
+def test_what_a_raster_raises_in_a_worker_comes_out(tmp_path: Path) -> None:
+    driver = os.getpid()
+
+    class Failing(Breaking):
+        def __getitem__(self, key: tuple[slice, slice]) -> npt.NDArray[np.uint16]:
+            if os.getpid() != driver:
+                raise RuntimeError("the disk is gone")
+            return self.costs[key]
+
+    failing = Failing(terrain(200), tmp_path / "never", driver)
+    with pytest.raises(RuntimeError, match="the disk is gone"):
+        hullfield_ray.solve_raster(failing, [(0, 0)], folder=tmp_path / "tiles", identity="x", workers=2)

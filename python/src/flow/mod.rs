@@ -6,4 +6,5 @@ pub(crate) mod field;
 pub(crate) mod grid;
 pub(crate) mod handle;
 pub(crate) mod raster;
+pub(crate) mod raster_tasks;
 pub(crate) mod scale;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hullfield::flow::{
-    MemoryTiles, Raster, RasterField as LibraryField, RasterOptions, RasterReport, RasterWindow, StepLengths,
-    TileFiles, TileStore, solve_raster as solve,
+    MemoryTiles, Raster, RasterField as LibraryField, RasterOptions, RasterReport, RasterSolver,
+    RasterWindow, StepLengths, TileFiles, TileStore, solve_raster as solve,
 };
 use hullfield::{Error, Location, Result};
 use numpy::PyReadonlyArrayDyn;
@@ -18,10 +18,10 @@ use crate::error::{OrRaise, invalid};
 use crate::flow::cells::{cells, connectivity, goal_report};
 use crate::flow::scale::cost_rule as cost_rule_of;
 use crate::progress::Progress;
-use crate::wait::{Pending, finish};
+use crate::wait::{Finish, Pending, finish};
 
 /// A raster read by a function of a caller: `read(y0, y1, x0, x1)` gives costs, (rows, columns), as u32 in C order.
-struct CalledRaster {
+pub(crate) struct CalledRaster {
     read: Py<PyAny>,
     size: [u32; 2],
     identity: String,
@@ -30,6 +30,15 @@ struct CalledRaster {
 }
 
 impl CalledRaster {
+    pub(crate) fn new(read: Py<PyAny>, size: [u32; 2], identity: String) -> Self {
+        Self { read, size, identity, raised: Mutex::new(None) }
+    }
+
+    /// What the function raised first.
+    fn take_raised(&self) -> Option<PyErr> {
+        self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
     fn call(&self, py: Python<'_>, window: RasterWindow, costs: &mut [u32]) -> PyResult<()> {
         let RasterWindow { x, y, width, height } = window;
         let read = self.read.bind(py).call1((y, y + height, x, x + width))?;
@@ -67,7 +76,7 @@ impl Raster for CalledRaster {
 
 /// Where distances are kept.
 #[derive(Debug)]
-enum Store {
+pub(crate) enum Store {
     Memory(MemoryTiles),
     Files(TileFiles),
 }
@@ -117,6 +126,26 @@ impl RasterField {
     }
 }
 
+impl RasterField {
+    /// The field of a solver that is done.
+    pub(crate) fn finished(store: Store, solver: RasterSolver) -> Result<Self> {
+        let field = OwnedField::try_new(store, |store| solver.finish(store))?;
+        Ok(Self(Mutex::new(Some(Arc::new(field)))))
+    }
+}
+
+/// The answer, or what the caller's raster raised instead.
+pub(crate) fn answer_or_raised<T: Send + 'static>(
+    raster: &CalledRaster,
+    answer: Result<T>,
+    make: impl FnOnce(Python<'_>, T) -> PyResult<Py<PyAny>> + Send + 'static,
+) -> Result<Finish> {
+    match (answer, raster.take_raised()) {
+        (Err(_), Some(raised)) => Ok(finish(move |_| Err(raised))),
+        (answer, _) => answer.map(|value| finish(move |py| make(py, value))),
+    }
+}
+
 /// `hullfield::flow::solve_raster`. `None` for the folder keeps the distances in memory.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "one for each option")]
@@ -143,7 +172,7 @@ pub(crate) fn solve_raster(
     let options =
         RasterOptions { connectivity, memory_limit, tile_edge, max_distance, cost_rule, step_lengths };
     Ok(Pending::run(move |cancel| {
-        let raster = CalledRaster { read, size, identity, raised: Mutex::new(None) };
+        let raster = CalledRaster::new(read, size, identity);
         let store = match folder {
             Some(folder) => Store::Files(TileFiles::open(folder)?),
             None => Store::Memory(MemoryTiles::default()),
@@ -154,8 +183,7 @@ pub(crate) fn solve_raster(
                 progress.report((at.tile_count, at.solved_count, at.visit_count, at.waiting_count))
             })
         });
-        let raised = raster.raised.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let (Err(_), Some(raised)) = (&solved, raised) {
+        if let (Err(_), Some(raised)) = (&solved, raster.take_raised()) {
             return Ok(finish(move |_| Err(raised)));
         }
         progress.finished(solved, |py, field| RasterField(Mutex::new(Some(Arc::new(field)))).into_py_any(py))
