@@ -96,7 +96,8 @@ class CollisionLabels:
         )
         hits = arena.hits(bodies).rows
         of_poses: npt.NDArray[np.bool_] = hits[: count * hulls].reshape(count, hulls)
-        return of_poses.any(axis=1)
+        collides: npt.NDArray[np.bool_] = np.any(of_poses, axis=1)
+        return collides
 
 
 class GeodesicDistances:
