@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from hullfield._arrays import floats
 from hullfield._errors import InvalidInputError, InvalidTypeError
+from hullfield._scalars import array_of
 
 Cells = npt.NDArray[np.int32]
 
@@ -20,7 +21,7 @@ def cut(cells: Any, dimension: int) -> Cells:
 
 def cells_of(name: str, value: npt.ArrayLike, dimension: int) -> Cells:
     """Cells, (n, 2) or (n, 3), as rows of three numbers. They may lie outside the grid."""
-    array = np.asarray(value)
+    array = array_of(name, value)
     if array.size == 0 and array.ndim <= 2:
         return np.zeros((0, 3), dtype=np.int32)
     if array.dtype.kind not in "iu":
@@ -37,8 +38,8 @@ def cells_of(name: str, value: npt.ArrayLike, dimension: int) -> Cells:
 
 def one_cell(name: str, value: npt.ArrayLike, dimension: int) -> list[int]:
     """One cell, as three numbers."""
-    array = np.asarray(value)
-    if array.ndim != 1:
+    array = array_of(name, value)
+    if array.shape not in ((dimension,), (3,)):
         raise InvalidInputError(f"{name} has the shape {array.shape}, it must be ({dimension},)")
     return cells_of(name, array[None], dimension)[0].tolist()  # type: ignore[no-any-return]
 

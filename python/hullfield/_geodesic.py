@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hullfield._arrays import floats, indices
 from hullfield._errors import InvalidInputError
 from hullfield._memory import require
 from hullfield._mesh import mesh_arrays
 from hullfield._pending import Pending, query
-from hullfield._scalars import real
+from hullfield._scalars import array_of, real, rows_of, some_indices
 from hullfield.navigate._surface_paths import MISSING, Path, Places, path_of
 from hullfield.navigate.surface import METHODS, Surface
 
@@ -183,9 +182,9 @@ class Geodesic:
         return self._surface._native.distances(places._native, self._to_surface, is_least)
 
     def _sources(self, source: Any, name: str = "source") -> Places:
-        if isinstance(source, tuple) and len(source) == 2 and np.ndim(source[1]) >= 1:
+        if isinstance(source, tuple) and len(source) == 2 and array_of(name, source[1]).ndim >= 1:
             return self._points(name, source[0], source[1])
-        numbers = indices(name, np.atleast_1d(np.asarray(source)))
+        numbers = some_indices(name, source)
         if len(numbers) == 0:
             raise InvalidInputError(f"{name} is empty, at least one source is needed")
         wrong = np.flatnonzero(numbers >= len(self._vertices))
@@ -200,8 +199,8 @@ class Geodesic:
         return Places.vertices(known)
 
     def _points(self, name: str, faces: Any, barycentric: Any) -> Places:
-        numbers = indices(f"{name}: faces", np.atleast_1d(np.asarray(faces)))
-        weights = floats(f"{name}: barycentric coordinates", np.atleast_2d(np.asarray(barycentric)), 3)
+        numbers = some_indices(f"{name}: faces", faces)
+        weights = rows_of(f"{name}: barycentric coordinates", barycentric, 3)
         if len(weights) != len(numbers):
             raise InvalidInputError(
                 f"{name} has {len(numbers)} faces and {len(weights)} rows of barycentric coordinates"

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from hullfield._arrays import floats, indices
 from hullfield._errors import InvalidInputError, InvalidTypeError
+from hullfield._scalars import array_of
 
 Arrays = tuple[npt.NDArray[np.float64], npt.NDArray[np.uint32], "npt.NDArray[np.int64] | None"]
 
@@ -94,7 +95,7 @@ def _faces(faces: Any) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64] | 
 
 
 def _offsets(offsets: Any) -> npt.NDArray[np.int64]:
-    array = np.asarray(offsets)
+    array = array_of("offsets", offsets)
     if array.dtype.kind not in "iu":
         raise InvalidTypeError(f"offsets has the dtype {array.dtype}, it must hold whole numbers")
     if array.ndim != 1 or len(array) == 0:

@@ -17,7 +17,7 @@ from hullfield._cells import cells_of
 from hullfield._errors import InvalidInputError, InvalidTypeError
 from hullfield._native import RasterField as NativeRasterField
 from hullfield._pending import Call, Pending, query
-from hullfield._scalars import U64, real, whole, whole_or_none
+from hullfield._scalars import U64, array_of, real, whole, whole_or_none
 
 Distances = npt.NDArray[np.uint64]
 
@@ -99,9 +99,8 @@ class FrictionScale:
         cell_size: npt.ArrayLike = 1.0,
     ) -> None:
         ends = point("range", range, 2)
-        lengths = floats(
-            "cell_size", np.broadcast_to(np.asarray(cell_size), (2,)) if np.ndim(cell_size) == 0 else cell_size
-        )
+        sizes = array_of("cell_size", cell_size)
+        lengths = floats("cell_size", np.broadcast_to(sizes, (2,)) if sizes.ndim == 0 else sizes)
         if len(lengths) != 2:
             raise InvalidInputError(f"cell_size has the shape {lengths.shape}, it must be a number, or (2,)")
         self._arguments = (ends, connectivity, corners, cost_rule, lengths.tolist())
@@ -158,7 +157,7 @@ class FrictionScale:
 
     def distances(self, whole_distances: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Distances of a :class:`RasterField` in the units of the map times those of friction, of the same shape; infinite where unreachable."""
-        array = np.asarray(whole_distances)
+        array = array_of("whole_distances", whole_distances)
         if array.dtype != np.uint64:
             raise InvalidTypeError(f"whole_distances has the dtype {array.dtype}, it must be uint64")
         flat = self._native.distances(np.ascontiguousarray(array).reshape(-1))
@@ -176,7 +175,7 @@ def _load_scale(ends: Any, connectivity: str, corners: str, cost_rule: str, cell
 
 def _float(value: Any) -> npt.DTypeLike:
     """The type that friction is read as."""
-    return np.float32 if np.asarray(value).dtype == np.float32 else np.float64
+    return np.float32 if array_of("friction", value).dtype == np.float32 else np.float64
 
 
 class RasterField:

@@ -1,4 +1,4 @@
-"""Checks single numbers that callers give."""
+"""Checks single numbers, and lists of which one may stand for itself."""
 
 from __future__ import annotations
 
@@ -6,11 +6,18 @@ import operator
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from hullfield._arrays import _array, floats, indices
 from hullfield._errors import InvalidInputError, InvalidTypeError
 
 U32 = 2**32 - 1
 U64 = 2**64 - 1
+
+
+def array_of(name: str, value: Any) -> npt.NDArray[Any]:
+    """An array of numbers, or of text, of any shape."""
+    return _array(name, value)
 
 
 def whole(name: str, value: Any, most: int = U32) -> int:
@@ -33,7 +40,7 @@ def whole_or_none(name: str, value: Any, most: int = U32) -> int | None:
 
 def real(name: str, value: Any) -> float:
     """A real number. Its range, and whether it is finite, is checked by the library."""
-    array = np.asarray(value)
+    array = array_of(name, value)
     if array.dtype.kind not in "fiu" or array.ndim != 0:
         raise InvalidTypeError(f"{name} is {value!r}, it must be a real number")
     return float(array)
@@ -42,3 +49,25 @@ def real(name: str, value: Any) -> float:
 def real_or_none(name: str, value: Any) -> float | None:
     """A real number, or None."""
     return None if value is None else real(name, value)
+
+
+def some_indices(name: str, value: Any) -> npt.NDArray[np.uint32]:
+    """Whole numbers from 0 to 2**32 - 1, (n,); a single number is a list of one."""
+    array = array_of(name, value)
+    return indices(name, array[None] if array.ndim == 0 else array)
+
+
+def rows_of(name: str, value: Any, columns: int) -> npt.NDArray[np.float64]:
+    """Rows of real numbers, (n, columns); a single row is a list of one."""
+    array = array_of(name, value)
+    return floats(name, array[None] if array.shape == (columns,) else array, columns)
+
+
+def ends_of(name: str, value: Any, count: int) -> npt.NDArray[np.int64]:
+    """Where lists begin in an array of ``count`` entries, and where the last one ends, (number of lists + 1,)."""
+    array = array_of(name, value)
+    if array.dtype.kind not in "iu" or array.ndim != 1 or len(array) == 0:
+        raise InvalidInputError(f"{name} must be whole numbers, (number of lists + 1,)")
+    if array[0] != 0 or array[-1] != count or (array[1:] < array[:-1]).any():
+        raise InvalidInputError(f"{name} must not decrease, and go from 0 to {count}")
+    return np.ascontiguousarray(array, dtype=np.int64)

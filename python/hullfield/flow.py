@@ -38,7 +38,7 @@ from hullfield._raster import (
     RasterWindow,
     solve_raster,
 )
-from hullfield._scalars import real, whole, whole_or_none
+from hullfield._scalars import ends_of, real, whole, whole_or_none
 
 __all__ = [
     "NEXT_NONE",
@@ -303,12 +303,7 @@ def _lists(name: str, lists: Any, offsets: Any, dimension: int, count: int | Non
         cells = np.concatenate(parts) if parts else np.zeros((0, 3), dtype=np.int32)
         return cells, ends.astype(np.int64)
     cells = cells_of(name, lists, dimension)
-    starts = np.asarray(offsets)
-    if starts.dtype.kind not in "iu" or starts.ndim != 1 or len(starts) == 0:
-        raise InvalidInputError(f"the offsets of {name} must be whole numbers, (number of lists + 1,)")
-    if starts[0] != 0 or starts[-1] != len(cells) or (starts[1:] < starts[:-1]).any():
-        raise InvalidInputError(f"the offsets of {name} must not decrease, and go from 0 to {len(cells)}")
-    return cells, np.ascontiguousarray(starts, dtype=np.int64)
+    return cells, ends_of(f"the offsets of {name}", offsets, len(cells))
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from hullfield import _native
 from hullfield._arrays import floats, indices
 from hullfield._errors import InvalidInputError
+from hullfield._scalars import rows_of, some_indices
 from hullfield.navigate._reach import Reach, Stats
 
 Floats = npt.NDArray[np.float64]
@@ -29,7 +30,7 @@ class Places:
 
     def __init__(self, positions: npt.ArrayLike) -> None:
         """Near positions, (n, 3): the nearest walkable points."""
-        self._make("near", floats("positions", _rows(positions), 3))
+        self._make("near", rows_of("positions", positions, 3))
 
     def _make(self, kind: str, positions: Any = None, numbers: Any = None, models: Any = None) -> None:
         self._columns = (kind, positions, numbers, models)
@@ -44,31 +45,26 @@ class Places:
     @classmethod
     def triangles(cls, triangles: npt.ArrayLike, positions: npt.ArrayLike) -> Places:
         """The points of triangles of the surface, (n,), nearest to positions, (n, 3)."""
-        points = floats("positions", _rows(positions), 3)
+        points = rows_of("positions", positions, 3)
         return cls._of("triangle", points, indices("triangles", triangles, count=len(points)))
 
     @classmethod
     def faces(cls, faces: npt.ArrayLike, positions: npt.ArrayLike, models: npt.ArrayLike = 0) -> Places:
         """The walkable points of faces of the models, (n,), nearest to positions, (n, 3)."""
-        points = floats("positions", _rows(positions), 3)
+        points = rows_of("positions", positions, 3)
         count = len(points)
         return cls._of("face", points, indices("faces", faces, count=count), indices("models", models, count=count))
 
     @classmethod
     def vertices(cls, vertices: npt.ArrayLike) -> Places:
         """Vertices of the surface by their numbers, (n,), on all walkable triangles of which they are corners."""
-        return cls._of("vertex", None, indices("vertices", np.atleast_1d(np.asarray(vertices))))
+        return cls._of("vertex", None, some_indices("vertices", vertices))
 
     def __len__(self) -> int:
         return len(self._native)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Places._of, self._columns)
-
-
-def _rows(value: npt.ArrayLike) -> Any:
-    array = np.asarray(value) if not isinstance(value, np.ndarray) else value
-    return array[None] if array.ndim == 1 and array.shape == (3,) else array
 
 
 def one_place(name: str, value: Places | npt.ArrayLike) -> _native.Places:
@@ -85,7 +81,7 @@ def many_places(name: str, value: Places | npt.ArrayLike) -> _native.Places:
     """Places, of the argument of a call."""
     if isinstance(value, Places):
         return value._native
-    return _native.Places("near", floats(name, _rows(value), 3), None, None)
+    return _native.Places("near", rows_of(name, value, 3), None, None)
 
 
 def paired_places(
@@ -93,7 +89,7 @@ def paired_places(
 ) -> tuple[_native.Places, _native.Places]:
     """Two lists of places of equal length; one place stands for as many as the other list has."""
     values = [
-        value if isinstance(value, Places) else Places(floats(name, _rows(value), 3))
+        value if isinstance(value, Places) else Places(rows_of(name, value, 3))
         for name, value in zip(names, (first, second), strict=True)
     ]
     counts = [len(value) for value in values]

@@ -26,7 +26,7 @@ from hullfield._arrays import flags, floats, indices, point
 from hullfield._errors import InvalidInputError, InvalidTypeError
 from hullfield._native import Room as NativeRoom
 from hullfield._pending import Pending, query
-from hullfield._scalars import U64, real, whole
+from hullfield._scalars import U64, array_of, ends_of, real, some_indices, whole
 from hullfield.navigate._reach import Reach, Stats
 
 __all__ = [
@@ -47,6 +47,7 @@ __all__ = [
 Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.uint32]
 MISSING = 0xFFFF_FFFF
+MAX_COORDINATE = 1e60
 
 
 class RepairKind(IntEnum):
@@ -319,7 +320,7 @@ class Room:
             segments = segments.reshape(0, 4)
         elif segments.ndim != 3 or segments.shape[1:] != (2, 2):
             raise InvalidInputError(f"doors has the shape {segments.shape}, it must be (k, 2, 2)")
-        options = (real("radius", radius), bool(squeeze), bool(merge), bool(repair), segments.reshape(-1, 4))
+        options = (_radius(radius), bool(squeeze), bool(merge), bool(repair), segments.reshape(-1, 4))
         self._native = _native.Room.of_rings(ring, all_parts, offsets, options).wait(None)
 
     @classmethod
@@ -357,8 +358,8 @@ class Room:
             corners = np.concatenate(parts) if parts else np.zeros(0, dtype=np.uint32)
         else:
             corners = indices("cells", cells)
-            ends = _offsets(offsets, len(corners))
-        options = (real("radius", radius), bool(squeeze), True, True, np.zeros((0, 4)))
+            ends = ends_of("offsets", offsets, len(corners))
+        options = (_radius(radius), bool(squeeze), True, True, np.zeros((0, 4)))
         native = _native.Room.of_cells(points, corners, ends, options)
         return cls._of(native.wait(None))
 
@@ -374,7 +375,7 @@ class Room:
                 text = file.read()
         if not isinstance(text, str):
             raise InvalidTypeError(f"text is a {type(text).__name__}, it must be the text of a file, or a path")
-        options = (real("radius", radius), bool(squeeze), True, True, np.zeros((0, 4)))
+        options = (_radius(radius), bool(squeeze), True, True, np.zeros((0, 4)))
         return cls._of(_native.Room.of_polyanya_mesh(text, options).wait(None))
 
     @classmethod
@@ -480,7 +481,7 @@ class Room:
 
         Ctrl-C ends a batch.
         """
-        first, second = np.asarray(starts), np.asarray(goals)
+        first, second = array_of("starts", starts), array_of("goals", goals)
         count = len(second) if first.ndim == 1 and second.ndim == 2 else None
         begins = floats("starts", starts, 2, count=count)
         ends = floats("goals", goals, 2, count=len(begins))
@@ -591,7 +592,7 @@ class Room:
 
     def add_door_cells(self, cells: npt.ArrayLike) -> int:
         """Makes one door of whole cells, (k,), and gives its number. While it is shut, no path leads into these cells, or out of them."""
-        return self._native.add_door_cells(indices("cells", np.atleast_1d(np.asarray(cells))))
+        return self._native.add_door_cells(some_indices("cells", cells))
 
     def set_doors(self, doors: npt.ArrayLike, is_open: npt.ArrayLike) -> None:
         """Opens or shuts doors, (k,) or one: ``is_open``, (k,) or one for all. A shut door is a wall without thickness.
@@ -601,9 +602,9 @@ class Room:
         Raises:
             InvalidInputError: a door does not exist. Nothing is changed then.
         """
-        numbers = indices("doors", np.atleast_1d(np.asarray(doors)))
-        states = np.broadcast_to(is_open, numbers.shape) if np.ndim(is_open) == 0 else is_open
-        are_open = flags("is_open", states)
+        numbers = some_indices("doors", doors)
+        states = array_of("is_open", is_open)
+        are_open = flags("is_open", np.broadcast_to(states, numbers.shape) if states.ndim == 0 else states)
         if len(are_open) != len(numbers):
             raise InvalidInputError(f"is_open has {len(are_open)} rows, it must have {len(numbers)}")
         self._native.set_doors(numbers, are_open)
@@ -641,13 +642,12 @@ def _rings(geometry: dict[str, Any]) -> tuple[Any, Any]:
     return rings[0], rings[1:]
 
 
-def _offsets(offsets: npt.ArrayLike, count: int) -> npt.NDArray[np.int64]:
-    ends = np.asarray(offsets)
-    if ends.dtype.kind not in "iu" or ends.ndim != 1 or len(ends) == 0:
-        raise InvalidInputError("offsets must be whole numbers, (number of cells + 1,)")
-    if ends[0] != 0 or ends[-1] != count or (ends[1:] < ends[:-1]).any():
-        raise InvalidInputError(f"offsets must not decrease, and go from 0 to {count}")
-    return np.ascontiguousarray(ends, dtype=np.int64)
+def _radius(radius: float) -> float:
+    length = real("radius", radius)
+    # Beyond that, the walls of no room can be moved by it.
+    if MAX_COORDINATE < length < float("inf"):
+        raise InvalidInputError(f"radius is {length:g}, it must be 0 or more and at most 1e60")
+    return length
 
 
 def _one(name: str, value: npt.ArrayLike) -> Floats:

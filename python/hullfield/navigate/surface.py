@@ -27,7 +27,7 @@ from hullfield._mesh import mesh_arrays
 from hullfield._native import Surface as NativeSurface
 from hullfield._native import SurfaceField as NativeField
 from hullfield._pending import Pending, query
-from hullfield._scalars import U64, real, real_or_none, whole
+from hullfield._scalars import U64, array_of, real, real_or_none, some_indices, whole
 from hullfield.navigate._reach import Reach, Stats
 from hullfield.navigate._surface_paths import (
     MISSING,
@@ -377,7 +377,7 @@ class Surface:
         Raises:
             InvalidInputError: a triangle does not exist. Then nothing is changed.
         """
-        self._native.set_walkable(indices("triangles", np.atleast_1d(np.asarray(triangles))), bool(walkable))
+        self._native.set_walkable(some_indices("triangles", triangles), bool(walkable))
 
     def set_walkable_where(self, allowed: npt.ArrayLike | Callable[[Floats], npt.ArrayLike]) -> None:
         """Makes exactly those triangles walkable that ``allowed`` says, (m,): an array of bools, or a function of the normals, (m, 3)."""
@@ -409,8 +409,8 @@ class Surface:
         """
         begins = floats("from_", from_, 3)
         count = len(begins)
-        directions = np.broadcast_to(two_way, (count,)) if np.ndim(two_way) == 0 else two_way
-        both = flags("two_way", directions)
+        directions = array_of("two_way", two_way)
+        both = flags("two_way", np.broadcast_to(directions, (count,)) if directions.ndim == 0 else directions)
         if len(both) != count:
             raise InvalidInputError(f"two_way has {len(both)} rows, it must have {count}")
         ends, prices = floats("to", to, 3, count=count), floats("costs", costs, count=count)
