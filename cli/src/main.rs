@@ -10,6 +10,7 @@ mod random;
 mod read;
 mod scene;
 mod table;
+mod tiff_output;
 
 use std::io::Write;
 use std::path::Path;

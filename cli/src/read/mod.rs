@@ -18,6 +18,7 @@ mod parts;
 mod ply;
 mod point_set;
 mod points;
+mod raster;
 mod rays;
 mod room;
 mod stl;
@@ -28,10 +29,11 @@ mod text;
 pub(crate) use bodies::{Bodies, bodies, pairs};
 pub(crate) use cells::{CellScenario, cell, cell_scenarios, edits};
 pub(crate) use input::{bytes as file_bytes, file_format, is_dash, one_stdin};
-pub(crate) use map::{Map, MapRaster, costs, flat_size, map, npy_header, write_npy};
+pub(crate) use map::{Map, MapRaster, MapValues, costs, friction, map, npy_header, raster_size, write_npy};
 pub(crate) use mesh_files::{models, point_sets};
 pub(crate) use parts::Parts;
 pub(crate) use point_set::{PointSet, PointSets};
+pub(crate) use raster::{GeoValue, Georeference, RasterFile, is_raster};
 pub(crate) use rays::{Points, Rays, ray_error_at_line, rays, world_points};
 pub(crate) use room::{Query as RoomQuery, Scenario, point as room_point, queries, room, scenarios};
 pub(crate) use surface::{
@@ -39,4 +41,4 @@ pub(crate) use surface::{
     goals as surface_goals, links as surface_links, named_face as surface_named_face, point as surface_point,
     queries as surface_queries,
 };
-pub(crate) use text::number;
+pub(crate) use text::{excerpt, number};

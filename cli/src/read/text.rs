@@ -49,7 +49,7 @@ pub(super) fn is_positive(text: &str) -> bool {
 }
 
 /// A text for a message: at most 40 characters, control characters replaced.
-pub(super) fn excerpt(text: &str) -> String {
+pub(crate) fn excerpt(text: &str) -> String {
     let mut short: String = text.chars().take(40).map(|c| if c.is_control() { '?' } else { c }).collect();
     if text.chars().nth(40).is_some() {
         short.push('…');

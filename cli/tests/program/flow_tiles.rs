@@ -102,7 +102,7 @@ fn bad_input_is_one_clear_line() {
         ),
         ("short.npy --goal 0,0", "short.npy: it has 5 bytes of cells, which do not fit its shape [2, 3]"),
         ("two.npy --goal 0,0", "cell (1, 0): cell is 2, it must be 0 (road) or 1 (obstacle) (two.npy)"),
-        ("float.npy --goal 0,0", "float.npy: its cells are <f4, bool or whole numbers expected"),
+        ("float.npy --goal 0,0", "float.npy: its cells are f32, bool or whole numbers expected"),
         ("line.npy --goal 0,0 --cost free.npy", "cell (1, 0): cost is 0, it must be 1 or more (free.npy)"),
         ("line.npy --goal 0,0 --cost cost.npy", "cost.npy: its shape is [150, 210], the map's is [1, 3]"),
         ("line.npy --goal 0,0 --cost line.npy", "line.npy: u16 or u32 expected"),

@@ -3,16 +3,19 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use hullfield::flow::{Connectivity, Corners};
+use hullfield::flow::{Connectivity, Corners, CostRule};
 
 use crate::engine::{EngineArguments, whole_u32};
 use crate::failure::{Failure, Result};
+use crate::read::MapValues;
 
 /// The arguments of `flow`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_long_help = concat!("A map is a MovingAI .map; a .png or .pgm, where pixels darker than middle grey are obstacles; a .yaml of ROS's map_server with its picture beside it, where every cell not known to be free is an obstacle; or a .npy of bool or whole numbers, \
-    [height, width] or [depth, height, width], 0 road and 1 obstacle. x is the column, y the row, z the layer; \
+    after_long_help = concat!("A map is a MovingAI .map; a .png or .pgm, where pixels darker than middle grey are obstacles; a .yaml of ROS's map_server with its picture beside it, where every cell not known to be free is an obstacle; a .npy of bool or whole numbers, \
+    [height, width] or [depth, height, width], 0 road and 1 obstacle; or a raster of friction, what entering each cell costs, where 0, less and \
+    no data are obstacles: a GeoTIFF (.tif; strips or tiles, BigTIFF, whole numbers of 8 to 64 bits, stored as they are or by LZW, Deflate or PackBits) or \
+    a raw file (.raw, .img, .bil, .bsq, .dat, .bin) with a header of ENVI or Esri (.hdr) beside it. x is the column, y the row, z the layer; \
     (0, 0) is top left.\n\n\
     A distance is the least sum of steps to a goal, each times the cost of the cell entered, the goal's included. A step is 1 \
     long with --connectivity 4 or 6; with 8 it is 408 along an axis and 577 across, with 26 1183, 1673 and 2049. --out writes \
@@ -23,12 +26,18 @@ use crate::failure::{Failure, Result};
     the corners 18 -y-x-z, 19 -y-x+z, 20 -y+x-z, 21 -y+x+z, 22 +y-x-z, 23 +y-x+z, 24 +y+x-z, 25 +y+x+z; 255 is none. \
     An obstacle has no distance; its code leads the shortest way out of the obstacles. With --clearance a cell is an obstacle too \
     where its centre is nearer than that to an obstacle's nearest point or to the border.\n\n\
-    cost.npy is u16 or u32 of the map's shape, 1 or more. edits.csv has the columns x,y,what and optionally z and cost; what is \
+    cost.npy is u16 or u32 of the map's shape, 1 or more. A GeoTIFF or a raw file of costs may have any whole numbers: 0, less and no data are \
+    obstacles too. edits.csv has the columns x,y,what and optionally z and cost; what is \
     block, free or cost. The field is solved, the map is edited, and the field is updated; the outputs are of the updated field.\n\n\
     --scenarios solves a field for each goal, up to the last of its starts; scenarios with the same goal share it. A scenario's \
     last column is the length of the shortest path in cells, with diagonals of the square root of 2. The exit code is 1 where a length \
     differs from it by more than 1e-5 of it. A goal on an obstacle or outside the map is left out with a warning; where no goal is left \
     the exit code is 2.\n\n\
+    A GeoTIFF is written in tiles, as BigTIFF where it may need it, with the map's place, and with the number of unreached cells as its no-data value.\n\n\
+    Friction in floats is scaled to whole costs by a power of two, and the lengths of steps to whole numbers for cells of any width and height, so distances are the same for any \
+    tiles and threads; the report has the scale and the largest relative error. --out is then f32 in map units times friction, or with --units steps the whole numbers.\n\n\
+    --check proves each cell by its neighbours: a goal has 0, an obstacle none, and any other cell a step more than its best neighbour. It reads \
+    only these cells. Distances in f32 must be right but for their rounding. The exit code is 1 where one is wrong.\n\n\
     In tiles distances have 64 bits: --out is u32 as long as all are less than 4294967295, else u64 with 18446744073709551615 where no \
     goal is reached. They equal those of a map solved in one piece.\n\n\
     The report has the map's size, obstacles, goals used, cells reached and unreached, the farthest distance, levels (different \
@@ -36,12 +45,14 @@ use crate::failure::{Failure, Result};
     Examples: hullfield flow maze.map --goal 3,4 --goal 90,12 --out distance.npy --png field.png\n  \
     hullfield flow floor.yaml --goal 10,20 --clearance 0.3 --trace 50,60 --json\n  \
     hullfield flow maze.map --scenarios maze.map.scen\n  \
-    hullfield flow huge.npy --cost cost.npy --goal 7,9 --backend cpu --memory-limit 2G --out distance.npy",
+    hullfield flow huge.npy --cost cost.npy --goal 7,9 --backend cpu --memory-limit 2G --out distance.npy\n  \
+    hullfield flow friction.tif --goal-at 512345,4187650 --backend cpu --memory-limit 2G --out distance.tif --compression deflate\n  \
+    hullfield flow friction.tif --goal-at 512345,4187650 --check distance.tif",
     files_help!(),
     answer_help!())
 )]
 pub(crate) struct Arguments {
-    /// The map: .map, .png, .pgm, .yaml or .npy
+    /// The map: .map, .png, .pgm, .yaml or .npy; or a raster of friction: .tif, or raw with .hdr
     #[arg(value_name = "MAP")]
     pub(super) map: PathBuf,
     /// A goal, or several by giving it again; in a volume x,y,z
@@ -49,18 +60,24 @@ pub(crate) struct Arguments {
         long = "goal",
         value_name = "x,y",
         allow_hyphen_values = true,
-        required_unless_present = "scenarios"
+        required_unless_present_any = ["scenarios", "goals_at"]
     )]
     pub(super) goals: Vec<String>,
+    /// A goal in map coordinates, of a GeoTIFF or a raw file whose header has a place
+    #[arg(long = "goal-at", value_name = "X,Y", allow_hyphen_values = true, conflicts_with = "scenarios")]
+    pub(super) goals_at: Vec<String>,
     /// Neighbours of a cell [default: 8, of a volume 26]
     #[arg(long, value_name = "4|8|6|26")]
     pub(super) connectivity: Option<String>,
     /// When a diagonal step may pass between cells [default: both-free]
     #[arg(long, value_enum)]
     pub(super) corners: Option<CornersChoice>,
-    /// What entering each cell costs, as a factor of the step
+    /// What entering each cell costs, as a factor of the step: .npy, GeoTIFF or raw
     #[arg(long, value_name = "cost.npy")]
     pub(super) cost: Option<PathBuf>,
+    /// What the map's numbers are [default: friction for GeoTIFF and raw files without --cost, else obstacles]
+    #[arg(long, value_enum)]
+    pub(super) map_values: Option<MapValuesChoice>,
     /// Leave cells unreached that are farther than this, in whole steps: one along an axis is 1, 408 or 1183 (see below)
     #[arg(long, value_name = "D", allow_hyphen_values = true, value_parser = |text: &str| whole_u32(text, 0..=u32::MAX))]
     pub(super) max_distance: Option<u32>,
@@ -70,9 +87,22 @@ pub(crate) struct Arguments {
     /// Edit the map after the first solve, and update the field
     #[arg(long, value_name = "edits.csv")]
     pub(super) edits: Option<PathBuf>,
-    /// Write the distances, as .npy
+    /// Write the distances, as .npy or as GeoTIFF (.tif) with the place of the map
     #[arg(long, value_name = "distance.npy")]
     pub(super) out: Option<PathBuf>,
+    /// How the GeoTIFF of --out is packed
+    #[arg(long, value_enum, default_value = "none", requires = "out")]
+    pub(super) compression: PackingChoice,
+    /// Solve nothing, but check distances that were written before: those of the goals, and of random cells by their neighbours
+    #[arg(
+        long,
+        value_name = "distance.npy",
+        conflicts_with_all = ["scenarios", "edits", "out", "next", "png", "traces", "clearance", "tiles"]
+    )]
+    pub(super) check: Option<PathBuf>,
+    /// Random cells that --check looks at
+    #[arg(long, value_name = "N", default_value_t = 10_000, requires = "check")]
+    pub(super) check_cells: u64,
     /// Write the codes of the next cells, as .npy
     #[arg(long, value_name = "next.npy")]
     pub(super) next: Option<PathBuf>,
@@ -89,7 +119,7 @@ pub(crate) struct Arguments {
         conflicts_with_all = ["goals", "max_distance", "edits", "out", "next", "png", "traces", "units"]
     )]
     pub(super) scenarios: Option<PathBuf>,
-    /// Solve a .npy map in tiles read from disk. It need not fit into memory; --memory-limit decides the size of the tiles. This folder
+    /// Solve a .npy, GeoTIFF or raw map in tiles read from disk. It need not fit into memory; --memory-limit decides the size of the tiles. This folder
     /// keeps them until the end, so that the same command goes on where it was stopped [default: FILE.tiles beside --out FILE, where
     /// --memory-limit is too small for the map]
     #[arg(
@@ -98,9 +128,13 @@ pub(crate) struct Arguments {
         conflicts_with_all = ["scenarios", "edits", "next", "png", "traces", "clearance"]
     )]
     pub(super) tiles: Option<PathBuf>,
-    /// Unit of the distances that are written and reported; --max-distance is always in steps
-    #[arg(long, value_enum, default_value = "steps")]
-    pub(super) units: Units,
+    /// Unit of the distances that are written and reported; --max-distance is in steps, with friction in floats in map units
+    /// [default: steps, with friction in floats map]
+    #[arg(long, value_enum)]
+    units: Option<Units>,
+    /// Which cells' costs a step pays
+    #[arg(long, value_enum, default_value = "entry", conflicts_with = "scenarios")]
+    pub(super) cost_rule: CostRuleChoice,
     #[command(flatten)]
     pub(super) engine: EngineArguments,
     /// Print one JSON object
@@ -109,6 +143,28 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
+    /// The unit of distances. `is_scaled`: friction is in floats.
+    pub(super) fn units(&self, is_scaled: bool) -> Units {
+        self.units.unwrap_or(if is_scaled { Units::Map } else { Units::Steps })
+    }
+
+    /// Which cells' costs a step pays.
+    pub(super) fn cost_rule(&self) -> CostRule {
+        match self.cost_rule {
+            CostRuleChoice::Entry => CostRule::Entry,
+            CostRuleChoice::Exit => CostRule::Exit,
+            CostRuleChoice::Mean => CostRule::Mean,
+        }
+    }
+
+    /// What the numbers of the map are, where that is said.
+    pub(super) fn map_values(&self) -> Option<MapValues> {
+        self.map_values.map(|choice| match choice {
+            MapValuesChoice::Obstacles => MapValues::Obstacles,
+            MapValuesChoice::Friction => MapValues::Friction,
+        })
+    }
+
     /// The neighbours of a cell: by the flag, or by the map's dimension.
     pub(super) fn connectivity(&self, layer_count: u32) -> Result<Connectivity> {
         let corners = match self.corners {
@@ -137,6 +193,47 @@ impl Arguments {
     }
 }
 
+/// What the numbers of a map are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum MapValuesChoice {
+    /// 0 is road, 1 an obstacle
+    Obstacles,
+    /// What entering the cell costs, as a factor of the step; 0, less, and no data are obstacles
+    Friction,
+}
+
+impl CostRuleChoice {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Entry => "entry",
+            Self::Exit => "exit",
+            Self::Mean => "mean",
+        }
+    }
+}
+
+/// Which cells' costs a step pays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum CostRuleChoice {
+    /// That of the cell entered
+    Entry,
+    /// That of the cell left
+    Exit,
+    /// The mean of both cells'; whole steps then count halves
+    Mean,
+}
+
+/// How the tiles of a GeoTIFF are packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum PackingChoice {
+    /// As they are
+    None,
+    /// LZW, with differences between neighbours
+    Lzw,
+    /// Deflate at its fastest, with differences between neighbours
+    Deflate,
+}
+
 /// The unit of distances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Units {
@@ -144,6 +241,8 @@ pub(super) enum Units {
     Steps,
     /// Sides of a cell: steps divided by the length of one along an axis (1, 408 or 1183), f32, inf where no goal is reached
     Cells,
+    /// Map units times friction, f32, inf where no goal is reached; only with friction in floats
+    Map,
 }
 
 impl Units {
@@ -151,6 +250,7 @@ impl Units {
         match self {
             Self::Steps => "steps",
             Self::Cells => "cells",
+            Self::Map => "map",
         }
     }
 }

@@ -1,6 +1,8 @@
 //! `hullfield flow`.
 
 mod arguments;
+mod check;
+mod distances;
 mod report;
 mod scenarios;
 mod solved;
@@ -12,13 +14,16 @@ use hullfield::flow::{Border, Cell, Connectivity, Edit, FieldOptions, Flow, Grid
 use hullfield::{Engine, Error, Location};
 
 pub(crate) use self::arguments::Arguments;
+use self::arguments::{PackingChoice, Units};
 use self::report::Report;
-use self::solved::Solved;
+use self::solved::{Solved, warn_of_cells};
 use super::milliseconds;
 use crate::failure::{Failure, Result};
 use crate::output::{OutputFlag, ReportStream, check_folder, check_outputs};
 use crate::progress::Spinner;
-use crate::read::{Map, cell, costs, edits, map};
+use crate::read::{
+    Georeference, Map, MapRaster, MapValues, cell, costs, edits, excerpt, friction, is_raster, map,
+};
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let started = Instant::now();
@@ -26,20 +31,28 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let cells = |option: &str, texts: &[String]| -> Result<Vec<Cell>> {
         texts.iter().map(|text| cell(option, text)).collect()
     };
-    let goals = cells("--goal", &arguments.goals)?;
+    let mut goals = cells("--goal", &arguments.goals)?;
+    goals.extend(goals_at(arguments)?);
     let starts = cells("--trace", &arguments.traces)?;
-    if let Some(folder) = tiled::folder(arguments)? {
-        check_folder("--tiles", Some(&folder))?;
+    if let Some(file) = &arguments.check {
+        return check::run(arguments, file, &goals, started);
+    }
+    check_folder("--tiles", arguments.tiles.as_deref())?;
+    if let Some(place) = tiled::place(arguments)? {
         if let Some(start) = starts.first() {
             return Err(Failure::input(format!(
                 "--trace {start}: no path is traced over a map solved in tiles"
             )));
         }
-        return tiled::run(arguments, &folder, &goals, started, report_stream);
+        return tiled::run(arguments, place, &goals, started, report_stream);
     }
-    let map = map(&arguments.map)?;
+    if arguments.units(false) == Units::Map {
+        return Err(Failure::input("--units map: friction must be in floats"));
+    }
+    let Content { map, costs, georeference } = read(arguments)?;
+    warn_of_cells(georeference.as_ref());
     let connectivity = arguments.connectivity(map.size[2])?;
-    let map_grid = grid(arguments, &map, connectivity)?;
+    let map_grid = grid(arguments, &map, costs, connectivity)?;
     let grid = with_clearance(arguments, &map_grid)?;
     if let Some(start) = starts.iter().find(|&&start| !grid.contains(start)) {
         return Err(Failure::input(format!("--trace: cell {start} is not on the map")));
@@ -72,7 +85,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     drop(spinner);
     let solve_ms = (milliseconds(solve_start) - compile_ms).max(0.0);
     let traces = solved.field.paths(&starts)?.wait()?;
-    solved.write(arguments, &map, &goals, &traces)?;
+    solved.write(arguments, &map, &goals, &traces, georeference.as_ref())?;
     Report {
         engine: &engine,
         map: &map,
@@ -89,9 +102,58 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     .print()
 }
 
+/// The content of the map and of the file of costs.
+struct Content {
+    map: Map,
+    /// Empty if all are 1.
+    costs: Vec<u32>,
+    georeference: Option<Georeference>,
+}
+
+/// Reads the map and the costs as a whole.
+fn read(arguments: &Arguments) -> Result<Content> {
+    let (path, cost, values) = (&arguments.map, arguments.cost.as_deref(), arguments.map_values());
+    if is_raster(path) || values == Some(MapValues::Friction) {
+        let raster = MapRaster::open(path, cost, values, u64::MAX)?;
+        let (map, costs) = raster.whole()?;
+        return Ok(Content { map, costs, georeference: raster.georeference().cloned() });
+    }
+    let mut map = map(path)?;
+    let (mut all, mut georeference) = (Vec::new(), None);
+    if let Some(file) = cost {
+        if is_raster(file) {
+            (all, georeference) = friction(file, &mut map)?;
+        } else {
+            all = costs(file, &map)?;
+        }
+    }
+    Ok(Content { map, costs: all, georeference })
+}
+
+/// The cells of the goals in map coordinates.
+fn goals_at(arguments: &Arguments) -> Result<Vec<Cell>> {
+    if arguments.goals_at.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (path, cost) = (&arguments.map, arguments.cost.as_deref());
+    let raster = MapRaster::open(path, cost, arguments.map_values(), u64::MAX)?;
+    let place = raster.georeference().cloned().unwrap_or_default();
+    let cell = |text: &String| {
+        let parts: Option<Vec<f64>> = text.split(',').map(|part| part.trim().parse().ok()).collect();
+        let Some(&[x, y]) = parts.as_deref().filter(|parts| parts.iter().all(|part| part.is_finite())) else {
+            return Err(Failure::input(format!("--goal-at: \"{}\" is no X,Y", excerpt(text))));
+        };
+        let cell = place
+            .cell_at([x, y])
+            .map_err(|message| Failure::input(format!("--goal-at {text}: {}: {message}", path.display())))?;
+        // What is far outside of the map stays outside.
+        Ok(Cell::from(cell.map(|part| part.clamp(f64::from(i32::MIN), f64::from(i32::MAX)) as i32)))
+    };
+    arguments.goals_at.iter().map(cell).collect()
+}
+
 /// The grid of a map, with its costs.
-fn grid(arguments: &Arguments, map: &Map, connectivity: Connectivity) -> Result<Grid> {
-    let costs = arguments.cost.as_ref().map(|file| costs(file, map)).transpose()?.unwrap_or_default();
+fn grid(arguments: &Arguments, map: &Map, costs: Vec<u32>, connectivity: Connectivity) -> Result<Grid> {
     map.grid(connectivity, costs).map_err(|error| match (&error, &arguments.cost) {
         (Error::Value { at: Location::Cell(_), .. }, Some(file)) => Failure::file(file, error),
         _ => Failure::file(&arguments.map, error),
@@ -144,9 +206,13 @@ fn check_files(arguments: &Arguments) -> Result<ReportStream> {
     let files = files.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?)));
     let inputs: Vec<_> = std::iter::once(("MAP", arguments.map.as_path())).chain(files).collect();
     let outputs = [
-        OutputFlag::binary("--out", &arguments.out, &["npy"]),
+        OutputFlag::binary("--out", &arguments.out, &["npy", "tif", "tiff"]),
         OutputFlag::binary("--next", &arguments.next, &["npy"]),
         OutputFlag::binary("--png", &arguments.png, &["png"]),
     ];
+    let is_packed = arguments.compression != PackingChoice::None;
+    if is_packed && !arguments.out.as_deref().is_some_and(distances::is_tiff) {
+        return Err(Failure::input("--compression: only a GeoTIFF is packed, name a .tif by --out"));
+    }
     check_outputs(&outputs, &inputs, arguments.json)
 }

@@ -55,9 +55,9 @@ impl Report<'_> {
     /// A distance in the unit of `--units`; none where no goal is reached.
     fn distance(&self, steps: u32) -> Option<Value> {
         let unit = self.connectivity.unit();
-        (steps != UNREACHABLE).then(|| match self.arguments.units {
+        (steps != UNREACHABLE).then(|| match self.arguments.units(false) {
             Units::Steps => json!(steps),
-            Units::Cells => json!(in_cells(steps, unit)),
+            Units::Cells | Units::Map => json!(in_cells(steps, unit)),
         })
     }
 
@@ -107,7 +107,7 @@ impl Report<'_> {
                 "axes": frame.axes,
             },
             "step": self.connectivity.unit(),
-            "units": self.arguments.units.name(),
+            "units": self.arguments.units(false).name(),
             "goals": { "blocked": list(&goals.blocked), "outside": list(&goals.outside) },
             "farthest": self.distance(self.farthest()),
             "traces": traces,
@@ -138,9 +138,9 @@ impl Report<'_> {
         ]);
         let mut row = vec![size];
         let farthest = self.farthest();
-        let farthest = match self.arguments.units {
+        let farthest = match self.arguments.units(false) {
             Units::Steps => farthest.to_string(),
-            Units::Cells => format!("{:.5} cells", in_cells(farthest, self.connectivity.unit())),
+            Units::Cells | Units::Map => format!("{:.5} cells", in_cells(farthest, self.connectivity.unit())),
         };
         row.extend([
             grid.obstacle_count().to_string(),
@@ -179,9 +179,9 @@ impl Report<'_> {
             UNREACHABLE => writeln!(writer, "{start}: no goal is reached{from_obstacle}")?,
             length => {
                 let cells = in_cells(length, self.connectivity.unit());
-                let distance = match self.arguments.units {
+                let distance = match self.arguments.units(false) {
                     Units::Steps => format!("{length} ({cells:.5} cells)"),
-                    Units::Cells => format!("{cells:.5} cells"),
+                    Units::Cells | Units::Map => format!("{cells:.5} cells"),
                 };
                 writeln!(writer, "{start} to {end}: {steps} steps, distance {distance}{from_obstacle}")?;
             }

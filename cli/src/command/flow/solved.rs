@@ -1,12 +1,15 @@
 //! A solved field and its output files.
 
-use hullfield::flow::{Cell, Field, GoalReport, Paths, UNREACHABLE};
+use std::path::Path;
+
+use hullfield::flow::{Cell, Field, GoalReport, Paths, RASTER_UNREACHABLE, RasterWindow, UNREACHABLE};
 
 use super::arguments::{Arguments, Units};
-use crate::failure::Result;
+use super::distances::{DistanceFile, DistanceType, TILE_EDGE, Unit, is_tiff};
+use crate::failure::{Failure, Result};
 use crate::output::{self, to_file};
 use crate::picture::{FieldPicture, write_png};
-use crate::read::{Map, write_npy};
+use crate::read::{Georeference, Map, write_npy};
 
 /// A distance in cells, from steps. `unit` is a step along an axis.
 pub(super) fn in_cells(steps: u32, unit: u32) -> f64 {
@@ -34,13 +37,16 @@ impl Solved {
         map: &Map,
         goals: &[Cell],
         traces: &Paths,
+        georeference: Option<&Georeference>,
     ) -> Result<()> {
-        if let Some(out) = &arguments.out {
-            let (descr, bytes): (_, Vec<u8>) = match arguments.units {
+        if let Some(out) = arguments.out.as_ref().filter(|out| is_tiff(out)) {
+            self.write_tiff(out, arguments, map, georeference)?;
+        } else if let Some(out) = &arguments.out {
+            let (descr, bytes): (_, Vec<u8>) = match arguments.units(false) {
                 Units::Steps => {
                     ("<u4", self.distances.iter().flat_map(|steps| steps.to_le_bytes()).collect())
                 }
-                Units::Cells => {
+                Units::Cells | Units::Map => {
                     let unit = self.field.grid().connectivity().unit();
                     let cells = |&steps: &u32| (in_cells(steps, unit) as f32).to_le_bytes();
                     ("<f4", self.distances.iter().flat_map(cells).collect())
@@ -63,6 +69,46 @@ impl Solved {
         }
         warn_of_goals(self.field.goals(), goals.len());
         Ok(())
+    }
+
+    fn write_tiff(
+        &self,
+        out: &Path,
+        arguments: &Arguments,
+        map: &Map,
+        georeference: Option<&Georeference>,
+    ) -> Result<()> {
+        let [width, height, depth] = map.size;
+        if depth != 1 {
+            return Err(Failure::input(format!("--out: a map of {depth} layers is written as .npy")));
+        }
+        let unit = Unit::Cells(self.field.grid().connectivity().unit());
+        let number = DistanceType::new(arguments.units(false), 0);
+        let size = [width, height];
+        let file =
+            DistanceFile { path: out, size, number, unit, packing: arguments.compression, georeference };
+        let rows = (0..height.div_ceil(TILE_EDGE)).map(|row| {
+            let y = row * TILE_EDGE;
+            RasterWindow { x: 0, y, width, height: TILE_EDGE.min(height - y) }
+        });
+        let wide = |&steps: &u32| if steps == UNREACHABLE { RASTER_UNREACHABLE } else { steps.into() };
+        file.write(TILE_EDGE, rows, |window, distances| {
+            let first = window.y as usize * width as usize;
+            distances.clear();
+            distances.extend(self.distances[first..first + window.cell_count()].iter().map(wide));
+            Ok(())
+        })
+    }
+}
+
+/// Warns of cells that are no squares: steps take them for such.
+pub(super) fn warn_of_cells(georeference: Option<&Georeference>) {
+    if let Some([width, height]) = georeference.and_then(Georeference::cell_size)
+        && (width - height).abs() > 1e-6 * width.max(height)
+    {
+        output::warn(format_args!(
+            "the cells of the map are {width} wide and {height} high; distances take them for squares"
+        ));
     }
 }
 

@@ -1,40 +1,58 @@
 //! `flow` over a map that need not fit into memory: solved in tiles from disk.
 
-use std::io::{Seek, SeekFrom, Write};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use hullfield::flow::{
-    Cell, RASTER_UNREACHABLE, Raster, RasterField, RasterOptions, TileFiles, TileStore, UNREACHABLE,
-    solve_raster,
+    Cell, CostRule, FrictionScale, MemoryTiles, RASTER_UNREACHABLE, Raster, RasterOptions, RasterReport,
+    StepLengths, TileFiles, TileStore, solve_raster,
 };
 use hullfield::{Backend, Engine};
 use serde_json::json;
 
 use super::arguments::{Arguments, Units};
-use super::solved::warn_of_goals;
+use super::distances::{DistanceFile, DistanceType, Unit};
+use super::solved::{warn_of_cells, warn_of_goals};
 use crate::command::{common_json, extend, milliseconds, print_json};
 use crate::failure::{Failure, Result};
-use crate::output::{Output, ReportStream};
+use crate::output::ReportStream;
 use crate::progress::StageBar;
-use crate::read::{MapRaster, flat_size, is_dash, npy_header};
+use crate::read::{MapRaster, is_dash, raster_size};
 use crate::table::Table;
 
 /// Bytes a cell of a map solved in one piece: the file, obstacles, costs, distances, moves and codes.
 const BYTES_A_CELL: u64 = 16;
+/// Bytes a cell of a map whose tiles are kept in memory.
+const BYTES_A_CELL_IN_MEMORY: u64 = 48;
+/// The part of the memory limit that decoded strips and tiles of a file may take, and what they take where there is no limit.
+const CACHE_SHARE: u64 = 4;
+const CACHE_BYTES: u64 = 1 << 28;
 
-/// The folder of the tiles, where the map is to be solved in tiles: that of `--tiles`, or one beside the output where the CPU engine
-/// would need more memory than `--memory-limit` allows.
-pub(super) fn folder(arguments: &Arguments) -> Result<Option<PathBuf>> {
+/// Where tiles are kept.
+#[derive(Debug)]
+pub(super) enum Place {
+    Folder(PathBuf),
+    Memory,
+}
+
+/// Where the tiles are kept, if the map is to be solved in tiles: in the folder of `--tiles`, in one beside the output where the CPU engine
+/// would need more memory than `--memory-limit` allows, or in memory where only tiles have the rule of costs.
+pub(super) fn place(arguments: &Arguments) -> Result<Option<Place>> {
     if let Some(folder) = &arguments.tiles {
-        return Ok(Some(folder.clone()));
+        return Ok(Some(Place::Folder(folder.clone())));
     }
-    let Some(limit) = arguments.engine.memory_limit() else { return Ok(None) };
-    let Some([width, height]) = flat_size(&arguments.map) else { return Ok(None) };
-    if width.saturating_mul(height).saturating_mul(BYTES_A_CELL) <= limit
-        || arguments.engine.open()?.backend() != Backend::Cpu
-    {
+    let cost = arguments.cost.as_deref();
+    let raster = MapRaster::open(&arguments.map, cost, arguments.map_values(), u64::MAX).ok();
+    let is_scaled = raster.as_ref().is_some_and(MapRaster::is_float);
+    let is_other_rule = is_scaled || arguments.cost_rule() != CostRule::Entry;
+    let limit = arguments.engine.memory_limit().filter(|&limit| {
+        let Some([width, height]) = raster_size(&arguments.map) else { return false };
+        let bytes_a_cell = if is_other_rule { BYTES_A_CELL_IN_MEMORY } else { BYTES_A_CELL };
+        width.saturating_mul(height).saturating_mul(bytes_a_cell) > limit
+    });
+    let is_limited = limit.is_some() && (is_other_rule || arguments.engine.open()?.backend() == Backend::Cpu);
+    if !is_limited && !is_other_rule {
         return Ok(None);
     }
     let flags = [
@@ -46,15 +64,22 @@ pub(super) fn folder(arguments: &Arguments) -> Result<Option<PathBuf>> {
         ("--scenarios", arguments.scenarios.is_some()),
     ];
     if let Some((flag, _)) = flags.into_iter().find(|(_, is_given)| *is_given) {
-        return Err(Failure::input(format!(
-            "{flag}: --memory-limit is too small for the map in one piece, and in tiles only --out is written"
-        )));
+        return Err(Failure::input(if is_limited {
+            format!(
+                "{flag}: --memory-limit is too small for the map in one piece, and in tiles only --out is written"
+            )
+        } else {
+            format!(
+                "{flag}: with friction in floats, and with another --cost-rule than entry, only --out is written"
+            )
+        }));
     }
     match &arguments.out {
+        _ if !is_limited => Ok(Some(Place::Memory)),
         Some(out) if !is_dash(out) => {
             let mut folder = out.clone().into_os_string();
             folder.push(".tiles");
-            Ok(Some(folder.into()))
+            Ok(Some(Place::Folder(folder.into())))
         }
         _ => Err(Failure::input(
             "--memory-limit is too small for the map in one piece: name a file by --out, or a folder by --tiles, and it is solved in tiles",
@@ -62,10 +87,22 @@ pub(super) fn folder(arguments: &Arguments) -> Result<Option<PathBuf>> {
     }
 }
 
+/// A solved map.
+struct Answer {
+    report: RasterReport,
+    number: DistanceType,
+    unit: Unit,
+    units: Units,
+    /// What friction in floats was scaled by.
+    scale: Option<FrictionScale>,
+    size: [u32; 2],
+    stages: [(&'static str, f64); 2],
+}
+
 /// Solves a map in tiles, and writes its distances.
 pub(super) fn run(
     arguments: &Arguments,
-    folder: &Path,
+    place: Place,
     goals: &[Cell],
     started: Instant,
     report_stream: ReportStream,
@@ -75,15 +112,61 @@ pub(super) fn run(
             "--out -: tiles are written to a file in no order that a pipe could take",
         ));
     }
-    let raster = MapRaster::open(&arguments.map, arguments.cost.as_deref())?;
-    let options = RasterOptions {
-        connectivity: arguments.connectivity(1)?,
-        memory_limit: arguments.engine.memory_limit(),
-        max_distance: arguments.max_distance.map(u64::from),
-        ..RasterOptions::default()
-    };
-    let store = TileFiles::open(folder)?;
+    let answer = match place {
+        Place::Memory => solve(arguments, goals, || Ok(MemoryTiles::default()), |_| Ok(())),
+        Place::Folder(folder) => {
+            solve(arguments, goals, || Ok(TileFiles::open(folder)?), |store| Ok(store.remove()?))
+        }
+    }?;
+    print(arguments, &answer, goals.len(), started, report_stream)
+}
+
+/// Solves a map in tiles of a store, writes its distances, and ends with `done`.
+fn solve<S: TileStore>(
+    arguments: &Arguments,
+    goals: &[Cell],
+    store: impl FnOnce() -> Result<S>,
+    done: impl FnOnce(S) -> Result<()>,
+) -> Result<Answer> {
+    let limit = arguments.engine.memory_limit();
+    let cache_bytes = limit.map_or(CACHE_BYTES, |limit| limit / CACHE_SHARE);
+    let mut raster =
+        MapRaster::open(&arguments.map, arguments.cost.as_deref(), arguments.map_values(), cache_bytes)?;
+    let connectivity = arguments.connectivity(1)?;
     let mut bar = StageBar::new();
+    bar.at("reading friction", 0, 1);
+    let scale = raster.scale(connectivity, arguments.cost_rule())?;
+    let units = arguments.units(scale.is_some());
+    if scale.is_none() {
+        warn_of_cells(raster.georeference());
+    }
+    let whole = |distance: u32| match &scale {
+        Some(scale) => scale.whole_distance(f64::from(distance)),
+        None => u64::from(distance),
+    };
+    let options = scale.as_ref().map_or_else(
+        || RasterOptions { connectivity, cost_rule: arguments.cost_rule(), ..RasterOptions::default() },
+        FrictionScale::raster_options,
+    );
+    let options = RasterOptions {
+        memory_limit: if raster.is_packed() { limit.map(|limit| limit - cache_bytes) } else { limit },
+        max_distance: arguments.max_distance.map(whole),
+        ..options
+    };
+    let unit = match &scale {
+        Some(_) if units == Units::Cells => {
+            return Err(Failure::input("--units cells: with friction in floats distances are in map units"));
+        }
+        Some(scale) => Unit::Map(scale.unit()),
+        None if units == Units::Map => {
+            return Err(Failure::input("--units map: friction must be in floats"));
+        }
+        // The mean of two costs counts halves.
+        None => {
+            Unit::Cells(connectivity.unit() * if arguments.cost_rule() == CostRule::Mean { 2 } else { 1 })
+        }
+    };
+    let store = store()?;
     let solve_start = Instant::now();
     let field = solve_raster(&raster, goals, &store, &options, |progress| {
         bar.at("solving tiles", progress.solved_count as u64, progress.tile_count as u64);
@@ -91,24 +174,45 @@ pub(super) fn run(
     })?;
     let solve_ms = milliseconds(solve_start);
     let write_start = Instant::now();
-    let unit = options.connectivity.unit();
-    let descr = match arguments.units {
-        Units::Cells => "<f4",
-        Units::Steps if field.report().farthest < u64::from(UNREACHABLE) => "<u4",
-        Units::Steps => "<u8",
-    };
+    let number = DistanceType::new(units, field.report().farthest);
     if let Some(out) = &arguments.out {
-        write_distances(out, &field, raster.size(), descr, unit, &mut bar)?;
+        let file = DistanceFile {
+            path: out,
+            size: raster.size(),
+            number,
+            unit,
+            packing: arguments.compression,
+            georeference: raster.georeference(),
+        };
+        let tile_count = field.report().tile_count as u64;
+        let mut count = 0;
+        file.write(field.report().tile_edge, field.windows(), |window, distances| {
+            bar.at("writing distances", count, tile_count);
+            count += 1;
+            distances.resize(window.cell_count(), RASTER_UNREACHABLE);
+            Ok(field.read(window, distances)?)
+        })?;
     }
     drop(bar);
     let report = field.report().clone();
-    warn_of_goals(&report.goals, goals.len());
     let stages = [("solve", solve_ms), ("write", milliseconds(write_start))];
-    let [width, height] = raster.size();
-    store.remove()?;
-    let in_units = |steps: u64| match arguments.units {
+    done(store)?;
+    Ok(Answer { report, number, unit, units, scale, size: raster.size(), stages })
+}
+
+/// Prints the report.
+fn print(
+    arguments: &Arguments,
+    answer: &Answer,
+    goal_count: usize,
+    started: Instant,
+    report_stream: ReportStream,
+) -> Result<()> {
+    let &Answer { ref report, number, unit, units, ref scale, size: [width, height], stages } = answer;
+    warn_of_goals(&report.goals, goal_count);
+    let in_units = |steps: u64| match units {
         Units::Steps => json!(steps),
-        Units::Cells => json!(steps as f64 / f64::from(unit)),
+        Units::Cells | Units::Map => json!(unit.of(steps)),
     };
     if arguments.json {
         let list = |cells: &[Cell]| cells.iter().map(|cell| [cell.x, cell.y]).collect::<Vec<_>>();
@@ -121,14 +225,30 @@ pub(super) fn run(
             ("resumed", report.resumed_count as u64),
         ];
         let mut value = common_json(Some(&Engine::cpu()), started, stages, counts);
+        let step = match unit {
+            Unit::Cells(count) => json!(count),
+            Unit::Map(_) => json!(null),
+        };
+        let scale = scale.as_ref().map(|scale| {
+            let StepLengths { x, y, diagonal } = scale.step_lengths();
+            json!({
+                "factor": scale.factor(),
+                "step_lengths": [x, y, diagonal],
+                "length_unit": scale.length_unit(),
+                "unit": scale.unit(),
+                "error_bound": scale.error_bound(),
+            })
+        });
         let more = json!({
             "map": { "size": [width, height, 1] },
-            "step": unit,
-            "units": arguments.units.name(),
+            "step": step,
+            "units": units.name(),
             "goals": { "blocked": list(&report.goals.blocked), "outside": list(&report.goals.outside) },
             "farthest": in_units(report.farthest),
-            "type": descr,
+            "type": number.descr(),
             "tile_edge": report.tile_edge,
+            "cost_rule": arguments.cost_rule.name(),
+            "scale": scale,
         });
         extend(&mut value, more);
         return print_json(&value);
@@ -139,51 +259,26 @@ pub(super) fn run(
         format!("{width} x {height}"),
         report.goals.used_count.to_string(),
         report.reached_count.to_string(),
-        match arguments.units {
+        match units {
             Units::Steps => report.farthest.to_string(),
-            Units::Cells => format!("{:.5} cells", report.farthest as f64 / f64::from(unit)),
+            Units::Cells => format!("{:.5} cells", unit.of(report.farthest)),
+            Units::Map => unit.of(report.farthest).to_string(),
         },
         report.tile_count.to_string(),
         format!("{0} x {0}", report.tile_edge),
         report.visit_count.to_string(),
         report.resumed_count.to_string(),
     ]);
-    report_stream.write(|writer| table.write(writer))
-}
-
-/// Writes the distances, tile by tile, each row of a tile at its place in the file.
-fn write_distances(
-    out: &Path,
-    field: &RasterField<'_, impl TileStore>,
-    [width, height]: [u32; 2],
-    descr: &str,
-    unit: u32,
-    bar: &mut StageBar,
-) -> Result<()> {
-    let header = npy_header(descr, &[height as usize, width as usize]);
-    let bytes_each = if descr == "<u8" { 8 } else { 4 };
-    let mut output = Output::create(out)?;
-    let windows: Vec<_> = field.windows().collect();
-    output.write_all(&header).map_err(|error| output.failed(&error))?;
-    for (done, &window) in windows.iter().enumerate() {
-        bar.at("writing distances", done as u64, windows.len() as u64);
-        let distances = field.distances(window)?;
-        for (row, distances) in distances.chunks(window.width as usize).enumerate() {
-            let first = (u64::from(window.y) + row as u64) * u64::from(width) + u64::from(window.x);
-            let bytes: Vec<u8> = match descr {
-                "<f4" => distances.iter().flat_map(|&steps| in_cells(steps, unit).to_le_bytes()).collect(),
-                // What is unreachable in 64 bits is so in 32 too.
-                "<u4" => distances.iter().flat_map(|&steps| (steps as u32).to_le_bytes()).collect(),
-                _ => distances.iter().flat_map(|steps| steps.to_le_bytes()).collect(),
-            };
-            let to = SeekFrom::Start(header.len() as u64 + first * bytes_each);
-            let written = output.seek(to).and_then(|_| output.write_all(&bytes));
-            written.map_err(|error| output.failed(&error))?;
+    report_stream.write(|writer| {
+        table.write(&mut *writer)?;
+        match scale {
+            Some(scale) => writeln!(
+                writer,
+                "distances in map units times friction, off by at most {:.1e} of themselves; whole numbers count {:e} each",
+                scale.error_bound(),
+                scale.unit()
+            ),
+            None => Ok(()),
         }
-    }
-    output.finish()
-}
-
-fn in_cells(steps: u64, unit: u32) -> f32 {
-    if steps == RASTER_UNREACHABLE { f32::INFINITY } else { (steps as f64 / f64::from(unit)) as f32 }
+    })
 }

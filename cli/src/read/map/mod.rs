@@ -9,6 +9,9 @@ mod raster;
 mod ros;
 
 pub(crate) use file::map;
-pub(crate) use npy::{costs, header_bytes as npy_header, write as write_npy};
-pub(crate) use occupancy::Map;
-pub(crate) use raster::{MapRaster, flat_size};
+pub(crate) use npy::{
+    HEADER_ROOM as NPY_HEADER_ROOM, Header as NpyHeader, costs, header as parse_npy_header,
+    header_bytes as npy_header, shape_text as npy_shape_text, write as write_npy,
+};
+pub(crate) use occupancy::{Map, check_size};
+pub(crate) use raster::{MapRaster, MapValues, friction, raster_size};

@@ -70,7 +70,7 @@ impl Array<'_> {
 }
 
 /// The bytes of a number and whether it is signed, for types of bool or whole numbers.
-pub(super) fn whole_number(descr: &str) -> Option<(usize, bool)> {
+fn whole_number(descr: &str) -> Option<(usize, bool)> {
     match descr {
         "|b1" | "|u1" => return Some((1, false)),
         "|i1" => return Some((1, true)),
@@ -87,12 +87,12 @@ pub(super) fn whole_number(descr: &str) -> Option<(usize, bool)> {
 }
 
 /// The bits of a number of `bytes` bytes as decimal text.
-pub(super) fn number_text(bits: u64, bytes: usize, is_signed: bool) -> String {
+fn number_text(bits: u64, bytes: usize, is_signed: bool) -> String {
     let unused = 64 - 8 * bytes as u32;
     if is_signed { ((bits << unused) as i64 >> unused).to_string() } else { bits.to_string() }
 }
 
-pub(super) fn shape_text(shape: &[usize]) -> String {
+pub(crate) fn shape_text(shape: &[usize]) -> String {
     let lengths: Vec<String> = shape.iter().map(usize::to_string).collect();
     format!("[{}]", lengths.join(", "))
 }
@@ -156,18 +156,18 @@ fn cell_text(index: usize, [width, height, _]: [usize; 3], is_volume: bool) -> S
 
 /// What the header of a file says, and where its cells begin.
 #[derive(Debug)]
-pub(super) struct Header {
+pub(crate) struct Header {
     /// The type in NumPy's notation: `|u1`, `<u2`.
-    pub(super) descr: String,
+    pub(crate) descr: String,
     /// Whether the first axis varies fastest.
-    pub(super) is_fortran: bool,
-    pub(super) shape: Vec<usize>,
+    pub(crate) is_fortran: bool,
+    pub(crate) shape: Vec<usize>,
     /// The byte at which the cells begin.
-    pub(super) start: usize,
+    pub(crate) start: usize,
 }
 
 /// The bytes of a file within which its header ends.
-pub(super) const HEADER_ROOM: usize = MAX_HEADER_BYTES + 12;
+pub(crate) const HEADER_ROOM: usize = MAX_HEADER_BYTES + 12;
 
 /// Parses a file.
 fn array(bytes: &[u8]) -> Result<Array<'_>, String> {
@@ -176,7 +176,7 @@ fn array(bytes: &[u8]) -> Result<Array<'_>, String> {
 }
 
 /// Parses the header of a file, from its first bytes.
-pub(super) fn header(bytes: &[u8]) -> Result<Header, String> {
+pub(crate) fn header(bytes: &[u8]) -> Result<Header, String> {
     let rest = bytes.strip_prefix(MAGIC).ok_or("it is not a .npy file")?;
     let (length, rest) = match *rest {
         [1, _, a, b, ref rest @ ..] => (u32::from(u16::from_le_bytes([a, b])), rest),

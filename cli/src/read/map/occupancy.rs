@@ -42,7 +42,7 @@ impl Map {
 }
 
 /// Refuses a map without cells, and one that is too long.
-pub(super) fn check_size(path: &Path, size: [usize; 3]) -> Result<()> {
+pub(crate) fn check_size(path: &Path, size: [usize; 3]) -> Result<()> {
     let [width, height, depth] = size;
     if size.contains(&0) {
         let layers = if depth == 1 { String::new() } else { format!(" x {depth}") };

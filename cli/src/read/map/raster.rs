@@ -1,210 +1,283 @@
-//! A flat `.npy` map, with or without costs, read a window at a time.
+//! A flat map in files, with or without costs, read a window at a time.
 
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
-use std::time::UNIX_EPOCH;
+use std::path::Path;
 
-use hullfield::flow::{Cell, Raster, RasterWindow};
+use hullfield::flow::{Connectivity, CostRule, FrictionScale, GridFrame, Raster, RasterWindow};
 use hullfield::{Error, Location};
 
-use super::npy::{HEADER_ROOM, Header, header, number_text, shape_text, whole_number};
-use super::occupancy::check_size;
+use super::occupancy::Map;
 use crate::failure::{Failure, Result};
-use crate::read::text::excerpt;
+use crate::read::raster::{Georeference, RasterFile, is_raster};
 
-/// An array of whole numbers in a file, of two axes.
-#[derive(Debug)]
-struct ArrayFile {
-    path: PathBuf,
-    file: Mutex<File>,
-    /// Columns and rows.
-    size: [u32; 2],
-    /// The byte at which the cells begin, and the bytes of each.
-    start: u64,
-    bytes_each: usize,
-    is_signed: bool,
-    is_big: bool,
-    /// Length of the file, and when it was changed.
-    version: String,
+/// What the numbers of a map mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MapValues {
+    /// 0 is road, 1 an obstacle.
+    Obstacles,
+    /// What entering a cell costs; an obstacle where that is 0 or less.
+    Friction,
 }
 
-impl ArrayFile {
-    fn open(path: &Path) -> Result<Self> {
-        let invalid = |message: String| Failure::file(path, message);
-        let unreadable = |error: &std::io::Error| Failure::unreadable(path, error);
-        let mut file = File::open(path).map_err(|error| unreadable(&error))?;
-        let metadata = file.metadata().map_err(|error| unreadable(&error))?;
-        let mut first = Vec::new();
-        (&mut file).take(HEADER_ROOM as u64).read_to_end(&mut first).map_err(|error| unreadable(&error))?;
-        let Header { descr, is_fortran, shape, start } = header(&first).map_err(invalid)?;
-        let [height, width] = *shape.as_slice() else {
-            let shape = shape_text(&shape);
-            return Err(invalid(format!(
-                "its shape is {shape}; in tiles a map of [height, width] is solved"
-            )));
-        };
-        check_size(path, [width, height, 1])?;
-        if is_fortran {
-            return Err(invalid(
-                "its first axis varies fastest (fortran_order); in tiles the last must".into(),
-            ));
+/// What entering each cell costs.
+#[derive(Debug)]
+struct Friction {
+    file: RasterFile,
+    /// Whether 0 and negative costs are obstacles, as in GeoTIFF and raw files; else they are errors.
+    has_obstacles: bool,
+    /// What floats are scaled by.
+    scale: Option<FrictionScale>,
+}
+
+/// A flat map: its obstacles, what entering each cell costs, or both.
+#[derive(Debug)]
+pub(crate) struct MapRaster {
+    obstacles: Option<RasterFile>,
+    friction: Option<Friction>,
+}
+
+impl Friction {
+    fn open(path: &Path, has_obstacles: bool, cache_bytes: u64) -> Result<Self> {
+        let file = RasterFile::open(path, cache_bytes)?;
+        let is_cost = ["u16", "u32"].contains(&file.kind.name().as_str());
+        if !has_obstacles && !is_cost && !file.kind.is_float() {
+            return Err(Failure::file(path, "u16 or u32 expected, or floats"));
         }
-        let Some((bytes_each, is_signed)) = whole_number(&descr) else {
-            return Err(invalid(format!(
-                "its cells are {}, bool or whole numbers expected (|b1, |u1, <i8)",
-                excerpt(&descr)
-            )));
-        };
-        let found = metadata.len().saturating_sub(start as u64);
-        let needed =
-            (width as u64).checked_mul(height as u64).and_then(|count| count.checked_mul(bytes_each as u64));
-        if needed != Some(found) {
-            let shape = shape_text(&shape);
-            return Err(invalid(format!(
-                "it has {found} bytes of cells, which do not fit its shape {shape}"
-            )));
-        }
-        let changed = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-        let version = format!(
-            "{} of {} bytes, {} ns",
-            path.display(),
-            metadata.len(),
-            changed.map_or(0, |time| time.as_nanos())
-        );
-        Ok(Self {
-            path: path.to_owned(),
-            file: Mutex::new(file),
-            size: [width as u32, height as u32],
-            start: start as u64,
-            bytes_each,
-            is_signed,
-            is_big: descr.starts_with('>'),
-            version,
+        Ok(Self { file, has_obstacles, scale: None })
+    }
+
+    /// Reads cells of floats: friction that is no number, infinite, 0 or less, and no data, are NaN.
+    fn read_floats(
+        &self,
+        window: RasterWindow,
+        mut segment: impl FnMut(usize, &[f64]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let file = &self.file;
+        let mut friction = Vec::new();
+        file.read(window, &mut |first, cells| {
+            friction.clear();
+            file.kind.each_float(cells, |_, value| {
+                let has_data = value > 0.0
+                    && value < f64::INFINITY
+                    && !file.no_data.is_some_and(|number| number.is_float(value));
+                friction.push(if has_data { value } else { f64::NAN });
+            });
+            segment(first, &friction)
         })
     }
 
-    /// Reads a window, row by row, and gives each cell's place in it and its bits as an unsigned number.
-    fn read(
-        &self,
-        window: RasterWindow,
-        mut cell: impl FnMut(usize, u64) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let failed = |error: std::io::Error| {
-            let message = match error.kind() {
-                std::io::ErrorKind::UnexpectedEof => "it became shorter while it was read".to_owned(),
-                _ => format!("cannot be read: {error}"),
-            };
-            Error::Io { what: self.path.display().to_string(), message }
-        };
-        let mut row = vec![0; window.width as usize * self.bytes_each];
-        for y in 0..window.height {
-            let first = u64::from(window.y + y) * u64::from(self.size[0]) + u64::from(window.x);
-            {
-                let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-                file.seek(SeekFrom::Start(self.start + first * self.bytes_each as u64)).map_err(failed)?;
-                file.read_exact(&mut row).map_err(failed)?;
-            }
-            let place = y as usize * window.width as usize;
-            for (x, bytes) in row.chunks_exact(self.bytes_each).enumerate() {
-                let push = |value: u64, &byte: &u8| value << 8 | u64::from(byte);
-                let bits =
-                    if self.is_big { bytes.iter().fold(0, push) } else { bytes.iter().rev().fold(0, push) };
-                cell(place + x, bits)?;
-            }
+    fn read(&self, window: RasterWindow, costs: &mut [u32]) -> Result<(), Error> {
+        let file = &self.file;
+        if let Some(scale) = &self.scale {
+            return self.read_floats(window, |first, friction| {
+                let width = friction.len() as u32;
+                let row = RasterWindow { x: 0, y: 0, width, height: 1 };
+                scale.costs(friction, row, &mut costs[first..first + friction.len()]).map_err(|error| {
+                    let message = format!("{}: it changed while it was read: {error}", file.path.display());
+                    Error::Invalid { at: Location::Argument, message }
+                })
+            });
         }
-        Ok(())
+        let no_data = file.no_data.and_then(|number| number.whole);
+        file.read(window, &mut |first, cells| {
+            let mut wrong = None;
+            let costs = &mut costs[first..first + cells.len() / file.kind.bytes];
+            file.kind.each_whole(cells, |place, value| {
+                costs[place] = if value <= 0 || Some(value) == no_data { 0 } else { value as u32 };
+                if value > i64::from(u32::MAX) && costs[place] != 0 && wrong.is_none() {
+                    wrong = Some((first + place, value));
+                }
+            });
+            if let Some((place, value)) = wrong {
+                let allowed = "it must be 4294967295 at most";
+                return Err(file.cell_error(window, place, "cost", value, allowed));
+            }
+            match costs.iter().position(|&cost| cost == 0) {
+                Some(place) if !self.has_obstacles => {
+                    Err(file.cell_error(window, first + place, "cost", 0, "it must be 1 or more"))
+                }
+                _ => Ok(()),
+            }
+        })
     }
-
-    /// An error of a cell of a window.
-    fn cell_error(
-        &self,
-        window: RasterWindow,
-        place: usize,
-        field: &'static str,
-        bits: u64,
-        allowed: &str,
-    ) -> Error {
-        let (x, y) = (place % window.width as usize, place / window.width as usize);
-        let cell = Cell::from([window.x as i32 + x as i32, window.y as i32 + y as i32]);
-        let value = number_text(bits, self.bytes_each, self.is_signed);
-        let allowed = format!("{allowed} ({})", self.path.display());
-        Error::Value { at: Location::Cell(cell), field, value, allowed }
-    }
-}
-
-/// A flat `.npy` map, 0 road and 1 obstacle, and what entering each cell costs.
-#[derive(Debug)]
-pub(crate) struct MapRaster {
-    map: ArrayFile,
-    costs: Option<ArrayFile>,
 }
 
 impl MapRaster {
-    pub(crate) fn open(map: &Path, costs: Option<&Path>) -> Result<Self> {
-        let opened = ArrayFile::open(map)?;
-        let costs = costs.map(ArrayFile::open).transpose()?;
-        if let Some(costs) = &costs {
-            let invalid = |message: String| Failure::file(&costs.path, message);
-            if costs.is_signed || !matches!(costs.bytes_each, 2 | 4) {
-                return Err(invalid("u16 or u32 expected".into()));
+    /// Opens a map, and costs beside it. `values` says what the map's numbers are; by default those of GeoTIFF and raw files are friction where no
+    /// costs are given beside them, and others obstacles. `cache_bytes` is what decoded strips or tiles may take.
+    pub(crate) fn open(
+        map: &Path,
+        costs: Option<&Path>,
+        values: Option<MapValues>,
+        cache_bytes: u64,
+    ) -> Result<Self> {
+        let default =
+            if is_raster(map) && costs.is_none() { MapValues::Friction } else { MapValues::Obstacles };
+        let cache_bytes = if costs.is_some() { cache_bytes / 2 } else { cache_bytes };
+        if values.unwrap_or(default) == MapValues::Friction {
+            if costs.is_some() {
+                return Err(Failure::input(
+                    "--cost: the map's own numbers are friction, give one of the two",
+                ));
             }
-            if costs.size != opened.size {
-                let [[width, height], [other_width, other_height]] = [costs.size, opened.size];
-                return Err(invalid(format!(
-                    "its shape is [{height}, {width}], the map's is [{other_height}, {other_width}]"
-                )));
-            }
+            let friction = Some(Friction::open(map, true, cache_bytes)?);
+            return Ok(Self { obstacles: None, friction });
         }
-        Ok(Self { map: opened, costs })
+        let obstacles = RasterFile::open(map, cache_bytes)?;
+        if obstacles.kind.is_float() {
+            let name = obstacles.kind.name();
+            return Err(Failure::file(
+                map,
+                format!("its cells are {name}, bool or whole numbers expected (|b1, |u1, <i8)"),
+            ));
+        }
+        let friction = costs.map(|path| Friction::open(path, is_raster(path), cache_bytes)).transpose()?;
+        if let Some(Friction { file, .. }) = &friction
+            && file.size != obstacles.size
+        {
+            let [[width, height], [other_width, other_height]] = [file.size, obstacles.size];
+            return Err(Failure::file(
+                &file.path,
+                format!("its shape is [{height}, {width}], the map's is [{other_height}, {other_width}]"),
+            ));
+        }
+        Ok(Self { obstacles: Some(obstacles), friction })
     }
+
+    fn files(&self) -> impl Iterator<Item = &RasterFile> {
+        self.obstacles.iter().chain(self.friction.as_ref().map(|friction| &friction.file))
+    }
+
+    /// Whether reading takes memory for decoded strips or tiles.
+    pub(crate) fn is_packed(&self) -> bool {
+        self.files().any(RasterFile::is_packed)
+    }
+
+    /// Whether friction is in floats.
+    pub(crate) fn is_float(&self) -> bool {
+        self.friction.as_ref().is_some_and(|friction| friction.file.kind.is_float())
+    }
+
+    /// The scale of friction in floats, by which costs are read from now on; none where they are whole numbers. Reads the whole raster once, for the
+    /// least and the largest.
+    pub(crate) fn scale(
+        &mut self,
+        connectivity: Connectivity,
+        rule: CostRule,
+    ) -> Result<Option<FrictionScale>> {
+        let cell = self.georeference().and_then(Georeference::cell_size).unwrap_or([1.0, 1.0]);
+        let Some(friction) = self.friction.as_mut().filter(|friction| friction.file.kind.is_float()) else {
+            return Ok(None);
+        };
+        let [width, height] = friction.file.size;
+        let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
+        friction.read_floats(RasterWindow { x: 0, y: 0, width, height }, |_, friction| {
+            for &value in friction {
+                (least, most) = (least.min(value), most.max(value));
+            }
+            Ok(())
+        })?;
+        // Where there are only obstacles any scale will do: no goal is left.
+        let range = if least <= most { [least, most] } else { [1.0, 1.0] };
+        let scale = FrictionScale::new(range, connectivity, rule, cell)
+            .map_err(|error| Failure::file(&friction.file.path, error))?;
+        friction.scale = Some(scale);
+        Ok(Some(scale))
+    }
+
+    /// The place on a map of the first file that has one.
+    pub(crate) fn georeference(&self) -> Option<&Georeference> {
+        self.files().filter_map(|file| file.georeference.as_ref()).find(|place| !place.tags.is_empty())
+    }
+
+    /// Reads all of it: a map, and costs of 1 or more, those of obstacles 1.
+    pub(crate) fn whole(&self) -> Result<(Map, Vec<u32>)> {
+        let [width, height] = self.size();
+        let path = self.files().next().map(|file| file.path.as_path()).unwrap_or(Path::new(""));
+        let mut costs = costs_of(path, [width, height])?;
+        self.read(RasterWindow { x: 0, y: 0, width, height }, &mut costs)?;
+        let obstacles = costs.iter().map(|&cost| cost == 0).collect();
+        costs.iter_mut().for_each(|cost| *cost = (*cost).max(1));
+        let size = [width, height, 1];
+        let map = Map { size, is_volume: false, obstacles, unknown_count: 0, frame: GridFrame::default() };
+        Ok((map, costs))
+    }
+}
+
+/// An array for the costs of all cells.
+fn costs_of(path: &Path, [width, height]: [u32; 2]) -> Result<Vec<u32>> {
+    let mut costs = Vec::new();
+    let count = u64::from(width) * u64::from(height);
+    match usize::try_from(count) {
+        Ok(count) if count < u32::MAX as usize && costs.try_reserve_exact(count).is_ok() => {
+            costs.resize(count, 0);
+            Ok(costs)
+        }
+        _ => Err(Failure::file(
+            path,
+            format!("its {count} cells are too many for one piece: --tiles solves it in tiles"),
+        )),
+    }
+}
+
+/// Puts costs from a file into a map: obstacles where they are 0 or less. Returns the costs, and the file's place.
+pub(crate) fn friction(path: &Path, map: &mut Map) -> Result<(Vec<u32>, Option<Georeference>)> {
+    let file = Friction::open(path, true, u64::MAX)?;
+    if file.file.kind.is_float() {
+        let name = file.file.kind.name();
+        let message = format!("its cells are {name}; beside a map that is no raster costs are whole numbers");
+        return Err(Failure::file(path, message));
+    }
+    let [width, height] = file.file.size;
+    if map.size != [width, height, 1] {
+        let [map_width, map_height, layers] = map.size;
+        let message =
+            format!("it has {width} x {height} cells, the map {map_width} x {map_height} x {layers}");
+        return Err(Failure::file(path, message));
+    }
+    let mut costs = costs_of(path, [width, height])?;
+    file.read(RasterWindow { x: 0, y: 0, width, height }, &mut costs)?;
+    for (cost, is_obstacle) in costs.iter_mut().zip(&mut map.obstacles) {
+        *is_obstacle |= *cost == 0;
+        *cost = (*cost).max(1);
+    }
+    Ok((costs, file.file.georeference))
 }
 
 impl Raster for MapRaster {
     fn size(&self) -> [u32; 2] {
-        self.map.size
+        self.files().next().map_or([0, 0], |file| file.size)
     }
 
     fn identity(&self) -> String {
-        match &self.costs {
-            Some(costs) => format!("{}; {}", self.map.version, costs.version),
-            None => self.map.version.clone(),
-        }
+        let what = if self.obstacles.is_none() { "friction " } else { "" };
+        let versions: Vec<&str> = self.files().map(|file| file.version.as_str()).collect();
+        let scale = self.friction.as_ref().and_then(|friction| friction.scale);
+        let scale = scale.map_or(String::new(), |scale| format!(", factor {}", scale.factor()));
+        format!("{what}{}{scale}", versions.join("; "))
     }
 
     fn read(&self, window: RasterWindow, costs: &mut [u32]) -> Result<(), Error> {
-        if let Some(file) = &self.costs {
-            file.read(window, |place, bits| {
-                if bits == 0 {
-                    return Err(file.cell_error(window, place, "cost", bits, "it must be 1 or more"));
-                }
-                costs[place] = bits as u32;
-                Ok(())
-            })?;
-        } else {
-            costs.fill(1);
+        match &self.friction {
+            Some(friction) => friction.read(window, costs)?,
+            None => costs.fill(1),
         }
-        self.map.read(window, |place, bits| {
-            match bits {
-                0 => {}
-                1 => costs[place] = 0,
-                _ => {
-                    let allowed = "it must be 0 (road) or 1 (obstacle)";
-                    return Err(self.map.cell_error(window, place, "cell", bits, allowed));
-                }
-            }
-            Ok(())
+        let Some(file) = &self.obstacles else { return Ok(()) };
+        let no_data = file.no_data.and_then(|number| number.whole);
+        file.read(window, &mut |first, cells| {
+            let mut wrong = None;
+            file.kind.each_whole(cells, |place, value| match value {
+                0 if no_data != Some(0) => {}
+                0 | 1 => costs[first + place] = 0,
+                _ if Some(value) == no_data => costs[first + place] = 0,
+                _ => wrong = wrong.or(Some((first + place, value))),
+            });
+            let allowed = "it must be 0 (road) or 1 (obstacle)";
+            wrong.map_or(Ok(()), |(place, value)| Err(file.cell_error(window, place, "cell", value, allowed)))
         })
     }
 }
 
-/// Columns and rows of a `.npy` map; none where it is another file, or no flat map.
-pub(crate) fn flat_size(path: &Path) -> Option<[u64; 2]> {
-    let mut first = Vec::new();
-    File::open(path).ok()?.take(HEADER_ROOM as u64).read_to_end(&mut first).ok()?;
-    match *header(&first).ok()?.shape.as_slice() {
-        [height, width] => Some([width as u64, height as u64]),
-        _ => None,
-    }
+/// Columns and rows of a map that can be solved in tiles; none where it is another file, or no flat map.
+pub(crate) fn raster_size(path: &Path) -> Option<[u64; 2]> {
+    RasterFile::open(path, u64::MAX).ok().map(|file| file.size.map(u64::from))
 }

@@ -1,0 +1,235 @@
+//! `flow --check`: distances in a file, proved at some cells by their neighbours.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::time::Instant;
+
+use hullfield::flow::{
+    Cell, Connectivity, CostRule, Grid, GridOptions, Raster, RasterWindow, StepLengths, UNREACHABLE,
+};
+use serde_json::json;
+
+use super::arguments::Arguments;
+use crate::command::{common_json, extend, milliseconds, print_json};
+use crate::failure::{Failure, Result};
+use crate::output::to_stdout;
+use crate::progress::Bar;
+use crate::random::Random;
+use crate::read::{MapRaster, RasterFile};
+use crate::table::Table;
+
+/// What decoded strips and tiles of each file may take.
+const CACHE_BYTES: u64 = 1 << 28;
+/// The largest relative difference of distances in f32 from those over their neighbours: each is rounded.
+const TOLERANCE: f64 = 4.0 * f32::EPSILON as f64;
+/// Up to here f64 has all whole numbers.
+const EXACT: f64 = (1_u64 << 53) as f64;
+/// The cells between two steps of the bar.
+const BAR_STEP: u64 = 1 << 10;
+
+/// What was found.
+#[derive(Debug, Default)]
+struct Found {
+    reached: u64,
+    unreached: u64,
+    obstacles: u64,
+    wrong: u64,
+    first_wrong: Option<String>,
+}
+
+/// Checks the goals and random cells.
+///
+/// Where every cell has its distance by its neighbours, the field is the only one that there is: each step is 1 long or more. So a share of wrong
+/// cells `p` is missed by `n` random cells with a chance of `(1 - p)^n`.
+pub(super) fn run(arguments: &Arguments, file: &Path, goals: &[Cell], started: Instant) -> Result<()> {
+    let cost = arguments.cost.as_deref();
+    let mut map = MapRaster::open(&arguments.map, cost, arguments.map_values(), CACHE_BYTES)?;
+    let field = RasterFile::open(file, CACHE_BYTES)?;
+    let [width, height] = map.size();
+    if field.size != [width, height] {
+        let [found_width, found_height] = field.size;
+        return Err(Failure::file(
+            file,
+            format!("it has {found_width} x {found_height} cells, the map {width} x {height}"),
+        ));
+    }
+    let connectivity = arguments.connectivity(1)?;
+    let scale = map.scale(connectivity, arguments.cost_rule())?;
+    let is_whole = ["u32", "u64"].contains(&field.kind.name().as_str());
+    if !is_whole && !field.kind.is_float() {
+        let name = field.kind.name();
+        return Err(Failure::file(file, format!("its cells are {name}; distances are u32, u64 or floats")));
+    }
+    let halves = if arguments.cost_rule() == CostRule::Mean { 2 } else { 1 };
+    let unit = match &scale {
+        Some(scale) => scale.unit(),
+        None => 1.0 / f64::from(connectivity.unit() * halves),
+    };
+    let is_inside = |goal: &Cell| {
+        let inside = |at: i32, length: u32| u32::try_from(at).is_ok_and(|at| at < length);
+        goal.z == 0 && inside(goal.x, width) && inside(goal.y, height)
+    };
+    let goals: HashSet<[u32; 2]> =
+        goals.iter().filter(|goal| is_inside(goal)).map(|goal| [goal.x as u32, goal.y as u32]).collect();
+    let max_distance = arguments.max_distance.map(|distance| match &scale {
+        Some(scale) => scale.whole_distance(f64::from(distance)),
+        None => u64::from(distance),
+    });
+    let check = Check {
+        map: &map,
+        field: &field,
+        goals: &goals,
+        connectivity,
+        rule: arguments.cost_rule(),
+        lengths: scale.map_or_else(|| StepLengths::of(connectivity), |scale| scale.step_lengths()),
+        max_distance: max_distance.map_or(f64::INFINITY, |distance| distance as f64),
+        unit: if is_whole { 1.0 } else { unit },
+        tolerance: if is_whole { 0.0 } else { TOLERANCE },
+    };
+    let mut found = Found::default();
+    let mut sorted: Vec<_> = goals.iter().copied().collect();
+    sorted.sort_unstable();
+    sorted.into_iter().try_for_each(|goal| check.cell(goal, &mut found))?;
+    let mut random = Random::new(1);
+    let mut bar = Bar::new("checking cells", arguments.check_cells);
+    for number in 0..arguments.check_cells {
+        let [x, y] = [width, height].map(|length| random.below(length as usize) as u32);
+        check.cell([x, y], &mut found)?;
+        if number % BAR_STEP == BAR_STEP - 1 {
+            bar.step(BAR_STEP);
+        }
+    }
+    drop(bar);
+    let Found { reached, unreached, obstacles, wrong, first_wrong } = found;
+    let checked = reached + unreached + obstacles;
+    if arguments.json {
+        let counts = [
+            ("checked", checked),
+            ("reached", reached),
+            ("unreached", unreached),
+            ("obstacles", obstacles),
+            ("wrong", wrong),
+        ];
+        let mut value = common_json(None, started, [("check", milliseconds(started))], counts);
+        extend(&mut value, json!({ "map": { "size": [width, height, 1] } }));
+        print_json(&value)?;
+    } else {
+        let mut table = Table::new(&["map", "cells checked", "reached", "unreached", "obstacles", "wrong"]);
+        let counts = [checked, reached, unreached, obstacles, wrong].map(|count| count.to_string());
+        table.row([vec![format!("{width} x {height}")], counts.to_vec()].concat());
+        to_stdout(|writer| table.write(writer))?;
+    }
+    match first_wrong {
+        Some(first) => Err(Failure::Failed(format!(
+            "{}: {wrong} of {checked} cells are wrong, the first: {first}",
+            file.display()
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// All that decides over a cell.
+struct Check<'a> {
+    map: &'a MapRaster,
+    field: &'a RasterFile,
+    goals: &'a HashSet<[u32; 2]>,
+    connectivity: Connectivity,
+    rule: CostRule,
+    lengths: StepLengths,
+    /// In whole distances.
+    max_distance: f64,
+    /// What a whole distance is in the file.
+    unit: f64,
+    /// The largest difference over the distance.
+    tolerance: f64,
+}
+
+impl Check<'_> {
+    /// Checks a cell by those around it.
+    fn cell(&self, [x, y]: [u32; 2], found: &mut Found) -> Result<()> {
+        let [width, height] = self.field.size;
+        let [first_x, first_y] = [x, y].map(|at| at.saturating_sub(1));
+        let window = RasterWindow {
+            x: first_x,
+            y: first_y,
+            width: (x + 2).min(width) - first_x,
+            height: (y + 2).min(height) - first_y,
+        };
+        let mut costs = vec![0; window.cell_count()];
+        self.map.read(window, &mut costs)?;
+        let distances = self.distances(window)?;
+        let obstacles: Vec<bool> = costs.iter().map(|&cost| cost == 0).collect();
+        costs.iter_mut().for_each(|cost| *cost = (*cost).max(1));
+        let options = GridOptions { connectivity: self.connectivity, costs, ..GridOptions::default() };
+        let grid = Grid::new([window.width, window.height, 1], &obstacles, options)?;
+        let centre = Cell::from([(x - first_x) as i32, (y - first_y) as i32]);
+        let at = |cell: Cell| grid.index(cell).map_or(f64::INFINITY, |index| distances[index]);
+        let is_obstacle = grid.is_obstacle(centre);
+        let wanted = if is_obstacle {
+            f64::INFINITY
+        } else if self.goals.contains(&[x, y]) {
+            0.0
+        } else {
+            let over = |code: u8| {
+                let next = grid.neighbour(centre, code)?;
+                let length = match code {
+                    0 | 2 => self.lengths.y,
+                    1 | 3 => self.lengths.x,
+                    _ => self.lengths.diagonal,
+                };
+                let cost = match self.rule {
+                    CostRule::Entry => u64::from(grid.cost(next)),
+                    CostRule::Exit => u64::from(grid.cost(centre)),
+                    CostRule::Mean => u64::from(grid.cost(centre)) + u64::from(grid.cost(next)),
+                };
+                Some(at(next) + (u64::from(length) * cost) as f64 * self.unit)
+            };
+            let codes = 0..self.connectivity.neighbour_count() as u8;
+            let best = codes.filter_map(over).fold(f64::INFINITY, f64::min);
+            let most = self.max_distance * self.unit;
+            if best > most * (1.0 + self.tolerance) { f64::INFINITY } else { best }
+        };
+        let distance = at(centre);
+        match distance {
+            f64::INFINITY if is_obstacle => found.obstacles += 1,
+            f64::INFINITY => found.unreached += 1,
+            _ => found.reached += 1,
+        }
+        // What is rounded may lie on the other side of the largest distance.
+        let is_cut = self.tolerance > 0.0 && wanted >= self.max_distance * self.unit * (1.0 - self.tolerance);
+        // Of whole distances from 2^53 on only the first 53 bits are looked at.
+        let tolerance = if wanted < EXACT { self.tolerance } else { self.tolerance.max(2.0 * f64::EPSILON) };
+        let is_right = distance == wanted
+            || wanted.is_finite() && (distance - wanted).abs() <= tolerance * wanted
+            || distance == f64::INFINITY && is_cut;
+        if !is_right {
+            found.wrong += 1;
+            let text = |distance: f64| match distance {
+                f64::INFINITY => "no distance".to_owned(),
+                distance => distance.to_string(),
+            };
+            let message = format!("({x}, {y}) has {}, by its neighbours {}", text(distance), text(wanted));
+            found.first_wrong.get_or_insert(message);
+        }
+        Ok(())
+    }
+
+    /// Distances in the file's units.
+    fn distances(&self, window: RasterWindow) -> Result<Vec<f64>> {
+        let mut distances = vec![f64::INFINITY; window.cell_count()];
+        let kind = self.field.kind;
+        let unreachable = if kind.bytes == 4 { i64::from(UNREACHABLE) } else { i64::MAX };
+        self.field.read(window, &mut |first, cells| {
+            if kind.is_float() {
+                kind.each_float(cells, |place, value| distances[first + place] = value);
+            } else {
+                kind.each_whole(cells, |place, value| {
+                    distances[first + place] =
+                        if value == unreachable { f64::INFINITY } else { value as f64 };
+                });
+            }
+            Ok(())
+        })?;
+        Ok(distances)
+    }
+}
