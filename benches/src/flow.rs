@@ -11,6 +11,7 @@ use hullfield_oracle::random::Random;
 
 use crate::error::message;
 use crate::flow_agents;
+use crate::flow_costs;
 use crate::flow_device;
 use crate::flow_rasters;
 use crate::flow_scenes::{Scene, flat_scenes, noise, stepped_scenes};
@@ -48,6 +49,9 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
     }
     if options.selects("rasters") {
         flow_rasters::run(options, report)?;
+    }
+    if options.selects("costs") {
+        flow_costs::run(options, report)?;
     }
     if options.selects("device") {
         flow_device::run(options, report)?;

@@ -10,6 +10,7 @@ mod engines;
 mod error;
 mod flow;
 mod flow_agents;
+mod flow_costs;
 mod flow_device;
 mod flow_rasters;
 mod flow_scenes;

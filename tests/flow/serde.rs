@@ -2,8 +2,8 @@
 
 use hullfield::Engine;
 use hullfield::flow::{
-    Border, Cell, Connectivity, Corners, Edit, FieldOptions, Flow, Grid, GridFrame, GridOptions, Path, Query,
-    SteerOptions, UNREACHABLE,
+    Border, Cell, Connectivity, Corners, CostDistanceOptions, CostRule, Edit, FieldOptions, Flow, Grid,
+    GridFrame, GridOptions, Path, Query, RasterOptions, Slope, SteerOptions, StepLengths, UNREACHABLE,
 };
 use hullfield_oracle::random::Random;
 
@@ -146,6 +146,13 @@ fn options_that_are_left_out_are_the_default_and_none_is_misspelt_in_silence() {
     assert_eq!(serde_json::from_str::<FieldOptions>("{}").unwrap(), FieldOptions::default());
     assert_eq!(serde_json::from_str::<SteerOptions>("{}").unwrap(), SteerOptions::default());
     assert_eq!(serde_json::from_str::<GridFrame>("{}").unwrap(), GridFrame::default());
+    assert_eq!(serde_json::from_str::<RasterOptions>("{}").unwrap(), RasterOptions::default());
+    assert_eq!(serde_json::from_str::<CostDistanceOptions>("{}").unwrap(), CostDistanceOptions::default());
+    all_refused::<CostDistanceOptions>(&[
+        (r#"{"frictions": 1}"#, "unknown field"),
+        (r#"{"cost_rule": "median"}"#, "unknown variant"),
+        (r#"{"slope": {"height": []}}"#, "unknown field"),
+    ]);
     all_refused::<GridOptions>(&[
         (r#"{"cost": [1]}"#, "unknown field"),
         (r#"{"border": "Wall"}"#, "unknown variant"),
@@ -171,6 +178,22 @@ fn options_that_are_left_out_are_the_default_and_none_is_misspelt_in_silence() {
     let until_each = vec![vec![], until.clone()];
     comes_back(&FieldOptions { max_distance: Some(u32::MAX), until, until_each });
     comes_back(&SteerOptions { sight: 5 });
+    comes_back(&RasterOptions {
+        cost_rule: CostRule::Exit,
+        step_lengths: Some(StepLengths { x: 1, y: 2, diagonal: 3 }),
+        ..RasterOptions::default()
+    });
+    comes_back(&CostDistanceOptions {
+        cost_rule: CostRule::Entry,
+        cell_size: [30.0, 0.1],
+        max_distance: Some(7.5),
+        slope: Some(Slope {
+            elevation: vec![1.0, -2.5],
+            factors: vec![[-0.1, 0.5], [0.2, 3.0]],
+            is_outward: true,
+        }),
+        ..CostDistanceOptions::default()
+    });
     comes_back(&Query::EncodedDirections);
 }
 

@@ -50,7 +50,7 @@ pub struct CostDistanceReport {
     pub unit: f64,
     /// The largest relative error of any path's cost, for the friction at hand: of the rounding of friction and of the lengths of
     /// steps to whole numbers together. The distances differ from the least costs by no more than this, and by the rounding of f32 (6e-8). More than 1e-3 only where
-    /// friction covers more than eight decades, or where `solve_count` is 2.
+    /// friction covers more than six decades, or where `solve_count` is 2.
     pub error_bound: f64,
     /// Bits of the whole distances: 64.
     pub distance_bits: u32,
