@@ -171,7 +171,8 @@ def terrain(size: int) -> npt.NDArray[np.uint16]:
     # Barriers one cell wide, along the borders of tiles and beside them, with one gap each.
     for at in (64, 65, 128):
         costs[at, :] = 0
-        costs[at, at + 7] = 1
+        costs[at, 71] = 1
+    costs[60:70, 71] = costs[125:132, 71] = 1
     costs[0, 0] = 1
     return costs
 
