@@ -33,7 +33,8 @@ const PASS_TILES: usize = 1 << 10;
 /// The least cost of a path from each cell of a raster to the nearest of some targets.
 ///
 /// `friction` is what a move costs for each unit of length, row-major, one value for each of `size` columns × rows. A cell whose friction is not a number, infinite, 0
-/// or negative is a barrier. A move costs its length times the mean friction of both its cells, or that of the cell entered ([`CostRule`](crate::flow::CostRule)). Over ground with
+/// or negative is a barrier. A move costs its length times the mean friction of both its cells, or that of one of them ([`CostRule`](crate::flow::CostRule)).
+/// (GRASS's `r.cost` takes 0 for free cells; here, as in xarray-spatial, it is a barrier. The report counts both kinds.) Over ground with
 /// heights the length is that over the ground, times a factor for the slope ([`Slope`](crate::flow::Slope)).
 ///
 /// `on_progress` is called every few thousand tiles, and may end the work.

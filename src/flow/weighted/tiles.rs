@@ -11,7 +11,7 @@ const BUCKET_STEPS: u64 = 16;
 /// The fewest tiles for which waking other threads pays off.
 const SHARED_TILES: usize = 32;
 /// The tiles that a thread takes at a time; their results then stay in the cache.
-const TILES_A_THREAD: usize = 64;
+const TILES_A_THREAD: usize = 256;
 
 /// The distances of the cells of a grid, in tiles, and the tiles that wait.
 pub(crate) struct Tiles<'a> {
