@@ -20,7 +20,7 @@ class NoGpuError(Error, RuntimeError):
 
 
 class ForkedError(Error, RuntimeError):
-    """A handle of a GPU is used in a process that was forked after it was made."""
+    """A handle of a GPU, or an answer in progress, is used in a process that was forked after it was made."""
 
 
 class MemoryLimitError(Error, MemoryError):

@@ -42,6 +42,8 @@ enum State {
 #[pyclass(frozen, module = "hullfield._native")]
 pub(crate) struct Pending {
     state: Mutex<State>,
+    /// The process whose threads do the work.
+    process: u32,
 }
 
 impl Pending {
@@ -95,11 +97,18 @@ impl Pending {
     }
 
     fn new(work: impl Future<Output = hullfield::Result<Finish>> + Send + 'static) -> Self {
-        Self { state: Mutex::new(State::InProgress(Box::pin(work))) }
+        Self { state: Mutex::new(State::InProgress(Box::pin(work))), process: std::process::id() }
     }
 
     /// Polls once, and waits for at most `pause` for the answer. Whether the answer is there.
     fn advance(&self, py: Python<'_>, pause: Duration) -> PyResult<Option<Py<PyAny>>> {
+        let is_there = || self.state.try_lock().is_ok_and(|state| !matches!(*state, State::InProgress(_)));
+        if self.process != std::process::id() && !is_there() {
+            let process = self.process;
+            let message =
+                format!("the work runs in process {process}, a forked process has no part of it: ask anew");
+            return Err(exception(py, "ForkedError", &message));
+        }
         let answer = py.detach(|| {
             let mut state = match self.state.try_lock() {
                 Ok(state) => state,
@@ -159,6 +168,16 @@ impl Pending {
     }
 }
 
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if self.process != std::process::id() {
+            // A thread that the child has not may hold a lock of it for ever.
+            let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+            std::mem::forget(std::mem::replace(state, State::Cancelled));
+        }
+    }
+}
+
 #[pymethods]
 impl Pending {
     /// Waits for the answer, for at most so many seconds.
@@ -193,6 +212,9 @@ impl Pending {
 
     /// Ends the work at its next step. An answer that is there stays.
     fn cancel(&self, py: Python<'_>) {
+        if self.process != std::process::id() {
+            return;
+        }
         py.detach(|| {
             let mut state = self.lock();
             if matches!(*state, State::InProgress(_)) {

@@ -31,6 +31,10 @@ print(len(arena.intersections(BodyColumns([0, 0]))), flush=True)
 """
 
 
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="this system sends no SIGINT to one process")
 @pytest.mark.parametrize(
     "call",
     [
@@ -74,7 +78,7 @@ def in_child(arena: Arena, bodies: BodyColumns) -> bytes:
     return answer(arena, bodies)
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
 def test_processes_answer_alike(method: str) -> None:
     arena, bodies = arena_on(hullfield.Engine.cpu()), crowd()
     expected = answer(arena, bodies)
@@ -91,6 +95,7 @@ def in_fork(queue: Any) -> None:
 SHARED: dict[str, Any] = {}
 
 
+@needs_fork
 def test_an_arena_made_before_a_fork_goes_on() -> None:
     SHARED["arena"], SHARED["bodies"] = arena_on(hullfield.Engine.cpu()), crowd()
     expected = answer(SHARED["arena"], SHARED["bodies"])
@@ -139,10 +144,45 @@ print(os.waitstatus_to_exitcode(status), len(arena.intersections(bodies)))
 """
 
 
+@needs_fork
 def test_a_forked_child_may_not_use_the_gpu_of_its_parent() -> None:
     gpu()
     done = subprocess.run([sys.executable, "-c", FORKED], check=False, capture_output=True, text=True, timeout=300)
     assert done.stdout == "0 1\n", done.stdout + done.stderr
+
+
+PENDING = """
+import os, sys, hullfield, numpy as np
+from hullfield.collide import *
+arena = Arena([Hull.ball(0.5)], engine=hullfield.Engine.cpu())
+ready = arena.hit_counts.start(BodyColumns([0, 0]))
+ready.wait()
+pending = arena.hit_counts.start(BodyColumns(0, np.zeros((20_000, 3))))
+child = os.fork()
+if child == 0:
+    for call in [pending.wait, lambda: pending.wait(timeout=1)]:
+        try:
+            call()
+        except hullfield.ForkedError as error:
+            assert "ask anew" in str(error)
+        else:
+            os._exit(3)
+    pending.cancel()
+    del pending
+    assert ready.wait().rows.tolist() == [1, 1]
+    assert arena.hit_counts(BodyColumns([0, 0])).rows.tolist() == [1, 1]
+    sys.exit(0)
+_, status = os.waitpid(child, 0)
+print(os.waitstatus_to_exitcode(status))
+pending.cancel()
+"""
+
+
+@needs_fork
+def test_a_forked_child_has_no_part_in_work_of_its_parent() -> None:
+    command = [sys.executable, "-c", PENDING]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
+    assert done.stdout == "0\n", done.stdout + done.stderr
 
 
 def test_threads_query_at_once() -> None:
