@@ -25,6 +25,8 @@ def _shape(name: str, array: npt.NDArray[Any], columns: int | None) -> None:
 
 
 def _array(name: str, value: object) -> npt.NDArray[Any]:
+    if np.ma.is_masked(value):
+        raise InvalidInputError(f"{name} has masked or missing values: fill them or leave them out")
     try:
         array = np.asarray(value)
     except ValueError as error:

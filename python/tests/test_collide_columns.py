@@ -97,6 +97,21 @@ def test_any_layout_will_do_and_later_changes_do_not_count() -> None:
     assert same(pending.wait().rows, expected) and same(ARENA.contacts(bodies).rows, expected)
 
 
+def test_tables_and_other_byte_orders_are_taken() -> None:
+    pandas = pytest.importorskip("pandas")
+    places = np.random.default_rng(2).uniform(-1, 1, (6, 3)).astype(np.float32)
+    expected = ARENA.contacts(BodyColumns([0, 1] * 3, places)).rows
+    table = pandas.DataFrame(places, columns=["x", "y", "z"])
+    table["hull"] = [0, 1] * 3
+    assert same(ARENA.contacts(BodyColumns(table["hull"], table[["x", "y", "z"]])).rows, expected)
+    assert same(ARENA.contacts(BodyColumns(table["hull"].astype("Int64"), places)).rows, expected)
+    swapped = BodyColumns(np.array([0, 1] * 3, ">i8"), places.astype(">f4"))
+    assert not swapped.is_f64 and same(ARENA.contacts(swapped).rows, expected)
+    missing = pandas.array([0, None], dtype="Int64")
+    with pytest.raises(hullfield.InvalidInputError, match="hulls has masked or missing values"):
+        BodyColumns(missing)
+
+
 def test_matrices_there_and_back() -> None:
     random = np.random.default_rng(7)
     count = 50
@@ -153,6 +168,7 @@ def test_matrices_there_and_back() -> None:
         ({"hulls": [0], "worlds": [-1]}, r"worlds\[0\] is -1"),
         ({"hulls": [0], "exclusions": [0, 1]}, r"exclusions has the shape \(2,\)"),
         ({"hulls": [0], "exclusions": [[1, 1]]}, "excluded from itself"),
+        ({"hulls": [0], "positions": np.ma.array([[1, 2, 3]], mask=[[0, 1, 0]])}, "positions has masked or missing values"),
     ],
 )
 def test_wrong_columns_are_errors(columns: dict, message: str) -> None:
