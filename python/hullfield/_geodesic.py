@@ -250,13 +250,19 @@ def geodesic(vertices: Any, faces: Any = None) -> Geodesic:
     Raises:
         InvalidInputError: faces that are no triangles or name vertices that do not exist, and coordinates that are not finite.
 
-    ::
+    A square of two triangles:
 
-        geodesic = hullfield.geodesic(mesh)
-        geodesic.distance(0)  # from vertex 0 to all, (n,)
-        geodesic.distance([0, 9])  # from the nearer of two
-        geodesic.distance((5, [0.2, 0.3, 0.5]))  # from a point of face 5
-        geodesic.path(0, 17).points
+    >>> import hullfield
+    >>> geodesic = hullfield.geodesic([[0, 0, 0], [3, 0, 0], [3, 4, 0], [0, 4, 0]], [[0, 1, 2], [0, 2, 3]])
+    >>> geodesic.distance(0).tolist()  # from vertex 0 to all
+    [0.0, 3.0, 5.0, 4.0]
+    >>> geodesic.nearest([0, 2]).sources.tolist()  # which of two is nearer
+    [0, 0, 1, 1]
+    >>> geodesic.distance((0, [0.5, 0.5, 0])).tolist()[:2]  # from the middle of a side of face 0
+    [1.5, 1.5]
+    >>> path = geodesic.path(1, 3)
+    >>> path.length, path.faces.tolist(), path.points[1].round(9).tolist()
+    (5.0, [0, 1, 1], [1.5, 2.0, 0.0])
     """
     points, corners, offsets = mesh_arrays(vertices, faces)
     if offsets is not None:

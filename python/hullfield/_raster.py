@@ -378,6 +378,19 @@ def _solve_raster(
 
     ``solve_raster.start(…)`` takes the same arguments, and returns a :class:`hullfield.Pending` at once.
 
+    >>> import numpy as np
+    >>> from hullfield.flow import FrictionScale, solve_raster
+    >>> costs = np.array([[1, 0, 1], [1, 7, 1]], dtype=np.uint16)
+    >>> field = solve_raster(costs, [[2, 0]], connectivity="four")
+    >>> field[:, :2].tolist()
+    [[10, 18446744073709551615], [9, 2]]
+
+    Friction of three cells, each 30 m wide; a step costs its length times the mean friction of both cells:
+
+    >>> scale = FrictionScale([0.5, 2.0], connectivity="four", cell_size=30)
+    >>> scale.distances(solve_raster(np.array([[1.0, 2.0, 0.5]]), [[0, 0]], scale=scale)[:, :]).tolist()
+    [[0.0, 45.0, 82.5]]
+
     Args:
         costs: the cost of entering each cell, ``[height, width]``: whole numbers, 0 for obstacles. Anything that has a ``shape`` and slices as
             ``costs[y0:y1, x0:x1]``: numpy's arrays and memory maps, data sets of h5py and zarr, arrays of xarray and rioxarray. Several

@@ -3,12 +3,27 @@
 Arrays of cells are ``[height, width]``, or ``[depth, height, width]``. A cell is named ``x, y`` or ``x, y, z``: x is the column, y the row, z the
 layer, from 0; (0, 0) is top left. Both engines give the same fields, bit for bit.
 
-::
+>>> import hullfield
+>>> from hullfield.flow import Edits, Flow, Grid
+>>> flow = Flow(Grid([[0, 1, 0], [0, 0, 0]], connectivity="four"), engine=hullfield.Engine.cpu())
+>>> field = flow.solve([[0, 0]])
+>>> field.distances().tolist()
+[[0, 4294967295, 4], [1, 2, 3]]
+>>> path = field.path([2, 0])
+>>> path.length, path.cells.tolist()
+(4, [[2, 0], [2, 1], [1, 1], [0, 1], [0, 0]])
 
-    flow = Flow(Grid(obstacles, connectivity="four"))
-    field = flow.solve([[0, 0]])
-    field.distances()           # [height, width], uint32
-    field.path([5, 3]).cells    # (k, 2)
+Many agents, many fields, and changes of the grid:
+
+>>> agents = flow.agents([[2, 0], [2, 1]])
+>>> agents.step(field, 2)
+>>> agents.cells().tolist()
+[[1, 1], [0, 1]]
+>>> [int(field.distances()[0, 0]) for field in flow.fields([[[2, 0]], [[2, 1]]])]
+[4, 3]
+>>> flow.edit(Edits().free([[1, 0]]))
+>>> flow.update(field).distances().tolist()
+[[0, 1, 2], [1, 2, 3]]
 """
 
 from __future__ import annotations

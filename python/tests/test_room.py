@@ -268,18 +268,17 @@ def test_repairs_are_listed() -> None:
     assert repairs[0].kind is RepairKind.CROSSING and repairs[0].ring == 0 and repairs[0].place.tolist() == [2, 2]
     with pytest.raises(hullfield.InvalidInputError):
         Room([[0, 0], [4, 4], [4, 0], [0, 4]], repair=False)
-    kinds = {
-        repair.kind
-        for hole in (
-            [[1, 1], [1, 1], [2, 1], [1, 2]],
-            [[0, 3], [1, 3], [1, 4]],
-            [[1, 1], [2, 2], [3, 3]],
-            [[20, 20], [21, 20], [20, 21]],
-            [[8, 8], [12, 8], [8, 9]],
-        )
-        for repair in Room(SQUARE, [hole]).repairs
-    }
-    assert kinds == set(RepairKind)
+    for hole, kind in (
+        ([[1, 1], [1, 1], [2, 1], [1, 2]], RepairKind.REPEATED_POINT),
+        ([[0, 3], [1, 3], [1, 4]], RepairKind.TOUCH),
+        ([[1, 1], [2, 2], [3, 3]], RepairKind.NO_AREA),
+        ([[20, 20], [21, 20], [20, 21]], RepairKind.HOLE_OUTSIDE),
+        ([[8, 8], [12, 8], [8, 9]], RepairKind.CROSSING),
+    ):
+        found = Room(SQUARE, [hole]).repairs
+        assert kind in {repair.kind for repair in found} and {repair.ring for repair in found} <= {0, 1}
+        others = set(RepairKind) - {kind, RepairKind.HOLE_OUTSIDE, RepairKind.TOUCH}
+        assert not others & {repair.kind for repair in found}
 
 
 def test_a_funnel_shows_its_steps() -> None:

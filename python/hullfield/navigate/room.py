@@ -4,10 +4,19 @@ A :class:`Room` is made of a polygon with holes, of a navigation mesh (:meth:`Ro
 (:meth:`Room.from_polyanya_mesh`). Coordinates are float64, in the caller's units. Walls belong to the room: a path runs along them, never
 through them. Queries run on the CPU, on all cores.
 
-::
-
-    room = Room([[0, 0], [10, 0], [10, 10], [0, 10]], [[[4, 4], [6, 4], [6, 6], [4, 6]]])
-    room.path([1, 5], [9, 5]).points
+>>> from hullfield.navigate.room import Room
+>>> room = Room([[0, 0], [10, 0], [10, 10], [0, 10]], [[[4, 4], [6, 4], [6, 6], [4, 6]]])
+>>> path = room.path([1, 4], [9, 4])
+>>> path.length, room.path([1, 5], [9, 5]).length > 8
+(8.0, True)
+>>> room.paths([1, 4], [[9, 4], [1, 9], [5, 5]]).rows["reach"].tolist()  # the last goal is in the pillar
+[0, 0, 3]
+>>> crate = room.put_obstacle([[4, 0], [6, 0], [6, 5], [4, 5]])
+>>> room.path([1, 4], [9, 4]).length > 8
+True
+>>> room.take_obstacle(crate)
+>>> room.raycast([1, 5], [1, 0], 20).point.tolist()
+[4.0, 5.0]
 """
 
 from __future__ import annotations

@@ -3,11 +3,21 @@
 A :class:`Surface` is built of one or several models: vertices and faces, placed by transforms. All triangles are walkable at first. Edges
 connect triangles, vertices do not. Coordinates are float64, in the caller's units; any axis may be up. Queries run on the CPU, on all cores.
 
-::
+A floor and a ramp:
 
-    surface = Surface(vertices, faces)
-    path = surface.path([1, 2, 0], [8, 2, 3])
-    path.length, path.points, path.at(1.5).position
+>>> from hullfield.navigate.surface import Places, Surface
+>>> vertices = [[0, 0, 0], [4, 0, 0], [4, 4, 0], [0, 4, 0], [8, 0, 3], [8, 4, 3]]
+>>> surface = Surface(vertices, [[0, 1, 2, 3], [1, 4, 5, 2]])
+>>> path = surface.path([1, 2, 0], [8, 2, 3], method="exact")
+>>> round(path.length, 9), path.at(3).position.tolist()
+(8.0, [4.0, 2.0, 0.0])
+>>> surface.paths([1, 2, 0], [[8, 2, 3], [3, 2, 0]]).lengths.round(9).tolist()
+[8.0, 2.0]
+>>> surface.field(Places.vertices(0)).at_vertices().round(3).tolist()
+[0.0, 4.0, 5.657, 4.0, 9.0, 9.849]
+>>> surface.set_walkable_slope([0, 0, 1], 30)
+>>> surface.path([1, 2, 0], [8, 2, 3]).snaps[1] > 3  # the goal is moved to the floor
+True
 """
 
 from __future__ import annotations
