@@ -1,6 +1,7 @@
 """Compounds and height fields, against their parts as bodies of their own."""
 
 import copy
+import os
 import pickle
 import subprocess
 import sys
@@ -212,6 +213,7 @@ def test_a_compound_query_is_cancelled() -> None:
         pending.wait()
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_compounds_of_a_gpu_are_refused_in_a_forked_child() -> None:
     script = """
         import os, sys, hullfield
@@ -237,6 +239,6 @@ def test_compounds_of_a_gpu_are_refused_in_a_forked_child() -> None:
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(script)], check=False, capture_output=True, text=True, timeout=300
     )
-    if done.returncode == 77:
+    if done.returncode == 77 and os.environ.get("HULLFIELD_REQUIRE_GPU") != "1":
         pytest.skip("no adapter")
     assert done.stdout == "0 1\n", done.stdout + done.stderr
