@@ -168,7 +168,10 @@ def test_matrices_there_and_back() -> None:
         ({"hulls": [0], "worlds": [-1]}, r"worlds\[0\] is -1"),
         ({"hulls": [0], "exclusions": [0, 1]}, r"exclusions has the shape \(2,\)"),
         ({"hulls": [0], "exclusions": [[1, 1]]}, "excluded from itself"),
-        ({"hulls": [0], "positions": np.ma.array([[1, 2, 3]], mask=[[0, 1, 0]])}, "positions has masked or missing values"),
+        (
+            {"hulls": [0], "positions": np.ma.array([[1, 2, 3]], mask=[[0, 1, 0]])},
+            "positions has masked or missing values",
+        ),
     ],
 )
 def test_wrong_columns_are_errors(columns: dict, message: str) -> None:

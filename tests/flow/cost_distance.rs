@@ -69,8 +69,8 @@ impl Scene {
     fn is_free(&self, cell: [i32; 2]) -> bool {
         let is_barrier = |index: usize| {
             let has_height = |slope: &Slope| slope.elevation[index].is_finite();
-            !(self.friction[index] > 0.0 && self.friction[index].is_finite())
-                || !self.options.slope.as_ref().is_none_or(has_height)
+            let has_friction = self.friction[index] > 0.0 && self.friction[index].is_finite();
+            !(has_friction && self.options.slope.as_ref().is_none_or(has_height))
         };
         self.index(cell).is_some_and(|index| !is_barrier(index))
     }
