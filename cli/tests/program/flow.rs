@@ -419,7 +419,10 @@ fn distances_in_cells() {
     let value = parse(&folder.run("flow v.npy --backend cpu --goal 0,0,0 --units cells --json").good());
     assert_eq!(value["farthest"], 1673.0 / 1183.0);
     assert!(
-        folder.run("flow a.map --goal 0,0 --units feet").bad().contains("[possible values: steps, cells]")
+        folder
+            .run("flow a.map --goal 0,0 --units feet")
+            .bad()
+            .contains("[possible values: steps, cells, map]")
     );
 }
 

@@ -191,7 +191,7 @@ fn extensions_that_do_not_fit_are_refused_before_any_work() {
     let before = folder.names();
     // None of the inputs exists, so the extension is checked first.
     let cases = [
-        ("flow no.map --goal 0,0", "--out", "d.txt", ".npy"),
+        ("flow no.map --goal 0,0", "--out", "d.txt", ".npy or .tif or .tiff"),
         ("flow no.map --goal 0,0", "--next", "n.csv", ".npy"),
         ("flow no.map --goal 0,0", "--png", "p.jpg", ".png"),
         ("collide --hulls no.obj --bodies no.csv", "--out", "x.json", ".csv"),

@@ -14,7 +14,7 @@ use crate::read::MapValues;
 #[command(
     after_long_help = concat!("A map is a MovingAI .map; a .png or .pgm, where pixels darker than middle grey are obstacles; a .yaml of ROS's map_server with its picture beside it, where every cell not known to be free is an obstacle; a .npy of bool or whole numbers, \
     [height, width] or [depth, height, width], 0 road and 1 obstacle; or a raster of friction, what entering each cell costs, where 0, less and \
-    no data are obstacles: a GeoTIFF (.tif; strips or tiles, BigTIFF, whole numbers of 8 to 64 bits, stored as they are or by LZW, Deflate or PackBits) or \
+    no data are obstacles: a GeoTIFF (.tif; strips or tiles, BigTIFF, whole numbers of 8 to 64 bits or floats of 32 or 64, stored as they are or by LZW, Deflate or PackBits) or \
     a raw file (.raw, .img, .bil, .bsq, .dat, .bin) with a header of ENVI or Esri (.hdr) beside it. x is the column, y the row, z the layer; \
     (0, 0) is top left.\n\n\
     A distance is the least sum of steps to a goal, each times the cost of the cell entered, the goal's included. A step is 1 \
@@ -26,7 +26,7 @@ use crate::read::MapValues;
     the corners 18 -y-x-z, 19 -y-x+z, 20 -y+x-z, 21 -y+x+z, 22 +y-x-z, 23 +y-x+z, 24 +y+x-z, 25 +y+x+z; 255 is none. \
     An obstacle has no distance; its code leads the shortest way out of the obstacles. With --clearance a cell is an obstacle too \
     where its centre is nearer than that to an obstacle's nearest point or to the border.\n\n\
-    cost.npy is u16 or u32 of the map's shape, 1 or more. A GeoTIFF or a raw file of costs may have any whole numbers: 0, less and no data are \
+    cost.npy is u16 or u32 of the map's shape, 1 or more. A GeoTIFF or a raw file of costs may have any numbers: 0, less and no data are \
     obstacles too. edits.csv has the columns x,y,what and optionally z and cost; what is \
     block, free or cost. The field is solved, the map is edited, and the field is updated; the outputs are of the updated field.\n\n\
     --scenarios solves a field for each goal, up to the last of its starts; scenarios with the same goal share it. A scenario's \
