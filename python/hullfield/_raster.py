@@ -236,7 +236,13 @@ class RasterField:
         return Pending(self._native.distances(x, y, width, height), _same)
 
     def __getitem__(self, key: Any) -> Any:
-        rows, columns = key if isinstance(key, tuple) else (key, slice(None))
+        parts = list(key) if isinstance(key, tuple) else [key]
+        given = [part for part in parts if part is not Ellipsis]
+        if len(given) > 2 or len(parts) - len(given) > 1:
+            raise IndexError(f"{len(parts)} indices were given, the field has two dimensions")
+        # As numpy does, an ellipsis stands for all that is left out where it stands; without one that is at the end.
+        missing = [slice(None)] * (2 - len(given))
+        rows, columns = [*missing, *given] if parts and parts[0] is Ellipsis else [*given, *missing]
         picks: list[Any] = []
         ranges: list[tuple[int, int]] = []
         for part, length in zip((rows, columns), self._shape, strict=True):

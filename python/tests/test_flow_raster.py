@@ -139,6 +139,12 @@ def test_windows_are_slices() -> None:
         (slice(5, 5), slice(0, 3)),
         slice(3, 8),
         4,
+        np.int64(4),
+        Ellipsis,
+        (slice(3, 5), Ellipsis),
+        (Ellipsis, slice(3, 5)),
+        (Ellipsis, 3, 5),
+        (),
     ):
         found = field[key]
         assert np.shape(found) == WANTED[key].shape and (found == WANTED[key]).all()
@@ -147,7 +153,7 @@ def test_windows_are_slices() -> None:
     out = np.zeros(SIZE, dtype=np.uint64)
     field.write_to(out)
     assert (out == WANTED).all()
-    for key in ((130, 0), (0, 210), -131):
+    for key in ((130, 0), (0, 210), -131, (0, 0, 0), (Ellipsis, Ellipsis)):
         with pytest.raises(IndexError):
             field[key]
     with pytest.raises(hullfield.InvalidInputError, match="forwards"):
