@@ -306,6 +306,11 @@ def _reader(
                 f"the raster's shape changed from {shape} to {tuple(array.shape)} while it was read"
             )
         part = array[y0:y1, x0:x1]
+        if np.ma.is_masked(part):
+            filler = "0, an obstacle" if scale is None else "NaN, a barrier"
+            raise InvalidInputError(
+                f"the raster has masked cells in the window [{y0}:{y1}, {x0}:{x1}]: fill them, with {filler}, say"
+            )
         window = np.asarray(getattr(part, "values", part))
         wanted = (y1 - y0, x1 - x0)
         if window.shape != wanted:
