@@ -71,6 +71,9 @@
 //! # Ok::<(), hullfield::Error>(())
 //! ```
 //!
+//! [`flow::cost_distance`] takes a raster of floating-point friction instead, as geographic information systems do: the least cost from each cell to
+//! the nearest of some targets, in the units of the map, with a bound on its error. [`flow::solve_raster`] solves rasters larger than memory.
+//!
 //! # The shortest path in a room
 //!
 #![doc = include_str!("guide/room.svg")]

@@ -609,6 +609,10 @@ fn bad_input_is_one_clear_error() {
             "0 heights were given, the raster has 6 cells",
         ),
         (with(&|options| options.slope = ground(&[[0.0, -1.0]])), "factor is -1"),
+        (
+            with(&|options| (options.slope, options.cell_size) = (ground(&[]), [1e101, 1e101])),
+            "over slopes both must be from 1e-100 to 1e100",
+        ),
         (with(&|options| options.slope = ground(&[[0.0, 1.0], [0.0, 2.0]])), "slope is 0"),
         (with(&|options| options.slope = ground(&[[f64::NAN, 1.0]])), "slope is NaN"),
     ] {

@@ -26,7 +26,7 @@ impl<'a> Scaling<'a> {
             }
             Self::Slope(scale) => 2.0 * (scale.longest_weight(counts.sum) + cell_count as f64),
         };
-        let bits = ((longest / FAR as f64).log2() + 1.0).ceil().max(1.0) as u32;
+        let bits = ((longest / FAR as f64).log2() + 1.0).ceil().clamp(1.0, 1000.0) as u32;
         match self {
             Self::Flat(scale) => Self::Flat(scale.coarser(bits)),
             Self::Slope(scale) => Self::Slope(scale.coarser(bits)),

@@ -11,6 +11,8 @@ use crate::parallel;
 
 /// A move weighs less than two to this power.
 const MAX_WEIGHT_BITS: i32 = 51;
+/// Sizes of cells whose squares f64 holds.
+const SIZES: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
 /// Rows for one thread at a time.
 const PASS_ROWS: usize = 64;
 
@@ -103,12 +105,16 @@ impl<'a> SlopeScale<'a> {
 }
 
 /// # Errors
-/// [`Error::Count`] unless there is a height for each cell; [`Error::Value`] for slopes and factors outside their range.
-pub(crate) fn check(slope: &Slope, cell_count: usize) -> Result<()> {
+/// [`Error::Count`] unless there is a height for each cell; [`Error::Value`] for sizes of cells, slopes and factors outside their range.
+pub(crate) fn check(slope: &Slope, cell_size: [f64; 2], cell_count: usize) -> Result<()> {
     let given = slope.elevation.len();
     if given != cell_count {
         let allowed = format!("the raster has {cell_count} cells");
         return Err(Error::Count { at: Location::Argument, what: "heights", given: given as u64, allowed });
+    }
+    if cell_size.iter().any(|size| !SIZES.contains(size)) {
+        let allowed = "over slopes both must be from 1e-100 to 1e100";
+        return Err(Error::value(Location::Argument, "cell_size", format!("{cell_size:?}"), allowed));
     }
     for &[slope, factor] in &slope.factors {
         if !(factor > 0.0 && factor < f64::INFINITY) {

@@ -85,7 +85,7 @@ pub fn cost_distance<F: FrictionValue>(
     check_memory(friction, options)?;
     match &options.slope {
         Some(slope) => {
-            slope_scale::check(slope, friction.len())?;
+            slope_scale::check(slope, options.cell_size, friction.len())?;
             solve(size, &friction::on_ground(friction, &slope.elevation), targets, options, &mut on_progress)
         }
         None => solve(size, friction, targets, options, &mut on_progress),

@@ -18,7 +18,7 @@ pub struct CostDistance {
     /// The neighbours of a cell, whose order the codes in `next` follow.
     pub connectivity: Connectivity,
     /// The least cost of a path from each cell to a target, in the units of the map times those of friction, rounded to f32: 0 at targets, infinite
-    /// for barriers and where no target is reached.
+    /// for barriers, where no target is reached, and for what f32 can't hold (3.4e38).
     pub distances: Vec<f32>,
     /// The target that each cell's path leads to, by its number in the caller's list; [`NO_TARGET`] where there is none. Of several targets in one
     /// cell it is the first. Of several equally near the one to which the path by `next` leads.
