@@ -102,7 +102,8 @@ impl Pending {
 
     /// Polls once, and waits for at most `pause` for the answer. Whether the answer is there.
     fn advance(&self, py: Python<'_>, pause: Duration) -> PyResult<Option<Py<PyAny>>> {
-        let is_there = || self.state.try_lock().is_ok_and(|state| !matches!(*state, State::InProgress(_)));
+        let is_open = |state: &State| matches!(state, State::InProgress(_) | State::Finishing);
+        let is_there = || self.state.try_lock().is_ok_and(|state| !is_open(&state));
         if self.process != std::process::id() && !is_there() {
             let process = self.process;
             let message =
