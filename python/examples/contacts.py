@@ -107,7 +107,8 @@ def main():
     print(f"{'a':>8} {'b':>8} {'depth':>7}   {'normal':<22} kinds")
     for row in contacts.rows[np.argsort(contacts["separation"])[:5]]:
         normal = " ".join(f"{number:6.3f}" for number in row["normal"])
-        print(f"{row['a']:8} {row['b']:8} {-row['separation']:7.3f}   {normal:<22} {kinds[row['a']]}, {kinds[row['b']]}")
+        pair = f"{kinds[row['a']]}, {kinds[row['b']]}"
+        print(f"{row['a']:8} {row['b']:8} {-row['separation']:7.3f}   {normal:<22} {pair}")
 
     if options.picture:
         draw(options.picture, arena, bodies, contacts, touching)

@@ -73,7 +73,8 @@ def walk_raster(noise, size, hut, folder, memory_limit):
     with solve_raster(friction, [hut], scale=scale, folder=tiles, memory_limit=limit) as field:
         report = field.report
         print(f"{size} x {size} cells in {time.perf_counter() - start:.1f} s: {report.reached_count} reach the hut")
-        print(f"{report.tile_count} tiles of {report.tile_edge} x {report.tile_edge}, {report.visit_count} solved")
+        print(f"{report.tile_count} tiles, {report.resumed_count} of them found in the folder, ", end="")
+        print(f"{report.visit_count} solved")
         # For the picture: a few cells of each tile, so that the whole is never in memory.
         step = size // 500
         seconds = np.full((-(-size // step),) * 2, np.inf)
