@@ -5,7 +5,7 @@ ground and Tobler's hiking function, which knows uphill from downhill. With --fu
 cost for each cell, made of its steepness, and works within a memory limit, tile by tile, in a folder. Drawn are bands of equal time, and paths.
 
     python terrain.py --picture terrain.png
-    python terrain.py --full --folder /some/disk    # 3 GB in the folder; what a crash ends, the next run takes up
+    python terrain.py --full --folder /some/disk    # 5 GB there; after a crash the next run goes on
 """
 
 import argparse

@@ -70,7 +70,7 @@ def test_terrain(tmp_path: Path) -> None:
 
 def test_terrain_from_a_file(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    arguments = ["--full", "--size", "1500", "--memory-limit", "30", "--folder", tmp_path / "files"]
+    arguments: list[str | Path] = ["--full", "--size", "1500", "--memory-limit", "30", "--folder", tmp_path / "files"]
     text = run("terrain", *arguments, "--picture", tmp_path / "terrain.png")
     tiles = number(r"(\d+) tiles", text)
     assert tiles > 1
