@@ -2,7 +2,8 @@
 
 The terrain is fractal noise, with lakes that nobody crosses. By default it has 2,000 x 2,000 cells of 10 m: `cost_distance` takes the way over the
 ground and Tobler's hiking function, which knows uphill from downhill. With --full it has 20,000 x 20,000 cells in a file: `solve_raster` takes a
-cost for each cell, made of its steepness, and works within a memory limit, tile by tile, in a folder. Drawn are bands of equal time, and paths.
+cost for each cell, made of its steepness, and works within a memory limit, tile by tile, in a folder. Drawn are bands of equal time,
+and by default some paths.
 
     python terrain.py --picture terrain.png
     python terrain.py --full --folder /some/disk    # 5 GB there; after a crash the next run goes on
@@ -53,23 +54,25 @@ def write_friction(noise, size, file):
     """Seconds for a metre by the steepness of each cell, some rows at a time."""
     friction = np.lib.format.open_memmap(file, mode="w+", dtype=np.float32, shape=(size, size))
     for y in range(0, size, 256):
-        part = heights(noise, np.arange(y, min(y + 257, size)), np.arange(size))
+        # A row more on either side, for the slope.
+        part = heights(noise, np.arange(y - 1, min(y + 256, size) + 1), np.arange(size))
         slope = np.hypot(*np.gradient(part, CELL))
         part = np.where(part < LAKES, np.nan, (FLAT * np.exp(3.5 * slope)).clip(FLAT, 20 * FLAT))
-        friction[y : y + 256] = part[:256]
+        friction[y : y + 256] = part[1:-1]
     friction.flush()
 
 
 def walk_raster(noise, size, hut, folder, memory_limit):
     """The time from each cell, with the friction in a file and the distances in a folder."""
     os.makedirs(folder, exist_ok=True)
-    file = os.path.join(folder, "friction.npy")
+    file = os.path.join(folder, f"friction-{size}.npy")
     if not os.path.exists(file):
-        write_friction(noise, size, file)
+        write_friction(noise, size, file + ".part")
+        os.replace(file + ".part", file)
     friction = np.load(file, mmap_mode="r")
     # Whole numbers stand for friction; the scale makes them, and seconds of them again.
     scale = FrictionScale([FLAT, 20 * FLAT], cell_size=CELL)
-    start, tiles, limit = time.perf_counter(), os.path.join(folder, "tiles"), memory_limit << 20
+    start, tiles, limit = time.perf_counter(), os.path.join(folder, f"tiles-{size}"), memory_limit << 20
     with solve_raster(friction, [hut], scale=scale, folder=tiles, memory_limit=limit) as field:
         report = field.report
         print(f"{size} x {size} cells in {time.perf_counter() - start:.1f} s: {report.reached_count} reach the hut")
