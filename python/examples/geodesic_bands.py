@@ -60,14 +60,15 @@ def measure(name, mesh, source):
 
 
 def draw_mesh(axes, mesh, distance, path, band_count=12):
-    """The mesh as it is seen from before the middle of the path; near faces are drawn over far ones."""
+    """The mesh in bands, light near the source and dark far from it; what is nearer to the viewer is drawn over the rest."""
     import matplotlib.pyplot as plt
     from matplotlib.collections import PolyCollection
 
-    # Along the thinnest axis; a ball has none, so the normals along the path count too.
-    normal = mesh.face_normals[path.segment_faces].mean(axis=0)
-    spread, axes_of_mesh = np.linalg.eigh(np.cov(mesh.vertices.T))
-    z = axes_of_mesh[:, 0] * (np.sign(axes_of_mesh[:, 0] @ normal) or 1) if spread[0] < 0.8 * spread[2] else normal
+    # Seen along the thinnest axis, from the side of the path. What is as thick all ways is seen from before the path.
+    z = mesh.face_normals[path.segment_faces].mean(axis=0)
+    spread, principal = np.linalg.eigh(np.cov(mesh.vertices.T))
+    if spread[0] < 0.8 * spread[2]:
+        z = principal[:, 0] if principal[:, 0] @ z > 0 else -principal[:, 0]
     z /= np.linalg.norm(z)
     x = path.points[-1] - path.points[0]
     x = x - (x @ z) * z
@@ -98,8 +99,9 @@ def draw_mesh(axes, mesh, distance, path, band_count=12):
             corners[order, :, :2], facecolors=edges[order], edgecolors=edges[order], linewidths=widths[order]
         )
     )
-    axes.set(xlim=np.array([-1.04, 1.04]) * abs(points[:, 0]).max(), aspect="equal")
-    axes.set_ylim(points[:, 1].min() * 1.04, points[:, 1].max() * 1.04)
+    axes.margins(0.03)
+    axes.autoscale_view()
+    axes.set_aspect("equal")
     axes.set_axis_off()
 
 
