@@ -1,5 +1,6 @@
 """The examples run as a reader would run them, and the notebooks hold what they gave."""
 
+import ast
 import json
 import re
 import struct
@@ -114,6 +115,21 @@ def test_a_notebook_holds_what_it_gave(name: str) -> None:
     assert any(output["output_type"] == "stream" for output in outputs)
     text = json.dumps([{**output, "data": {**output.get("data", {}), "image/png": ""}} for output in outputs])
     assert re.search(r"/home/|/tmp/|/root/|[A-Z]:\\\\|Warning", text) is None
+
+
+def functions(code: str) -> dict[str, str]:
+    return {node.name: ast.dump(node) for node in ast.parse(code).body if isinstance(node, ast.FunctionDef)}
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_a_notebook_has_the_functions_of_its_script(name: str) -> None:
+    cells = json.loads((EXAMPLES / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
+    code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    script = functions((EXAMPLES / f"{name}.py").read_text(encoding="utf-8"))
+    # Those that draw show their picture instead of writing it into a file.
+    same = {function: body for function, body in functions(code).items() if not function.startswith("draw")}
+    assert len(same) >= 2
+    assert {function: script.get(function) for function in same} == same
 
 
 def test_each_notebook_is_tested() -> None:
