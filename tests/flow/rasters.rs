@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use hullfield::flow::{
-    Cell, Connectivity, MemoryRaster, MemoryTiles, Raster, RasterField, RasterOptions, RasterProgress,
+    Cell, Connectivity, Flow, MemoryRaster, MemoryTiles, Raster, RasterField, RasterOptions, RasterProgress,
     RasterReport, RasterSolver, RasterWindow, TileFiles, TileStore, TileTask, solve_raster,
 };
-use hullfield::{Error, Location, Result};
+use hullfield::{Engine, Error, Location, Result};
 use hullfield_oracle::extent;
 use hullfield_oracle::random::Random;
 
@@ -290,6 +290,10 @@ fn work_that_was_broken_off_goes_on() {
             match solve_raster(&raster, &scene.goals, &store, &options, stop) {
                 Ok(field) => {
                     judge(&scene, &wanted, &field).unwrap();
+                    // What is finished is solved no more.
+                    let again = solve_raster(&raster, &scene.goals, &store, &options, go_on).unwrap();
+                    judge(&scene, &wanted, &again).unwrap();
+                    assert_eq!(again.report().visit_count, 0, "{}", scene.name);
                     resumed += field.report().resumed_count;
                     saved += usize::from(field.report().visit_count < in_one_go.report().visit_count);
                     break;
@@ -545,4 +549,50 @@ fn tasks_and_folders_that_do_not_fit_are_errors() {
     assert!(error.to_string().contains("the task is for a raster of 9 x 9"), "{error}");
     let error = solver.finish(&tiles).unwrap_err();
     assert!(error.to_string().contains("tiles still wait"), "{error}");
+}
+
+/// Paths over a raster in tiles are those of the field in one piece, cell for cell, from every cell.
+#[test]
+fn paths_are_those_of_one_piece() {
+    let mut lengths = 0;
+    for connectivity in CONNECTIVITIES_2D {
+        for (number, scene) in scenes::small_scenes(connectivity).iter().step_by(extent(9, 2)).enumerate() {
+            let options = options(scene, [3, 7, 16][number % 3]);
+            let (raster, tiles) = (raster(scene), MemoryTiles::default());
+            let field = solve_raster(&raster, &scene.goals, &tiles, &options, go_on).unwrap();
+            let flow = Flow::new(&Engine::cpu(), scene.grid()).unwrap();
+            let whole = flow.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
+            let free = (0..scene.blocked.len()).filter(|&index| !scene.blocked[index]);
+            let starts: Vec<Cell> = free.step_by(extent(5, 1)).map(|index| scene.cell(index)).collect();
+            let paths = whole.paths(&starts).unwrap().wait().unwrap();
+            for (&start, ends) in starts.iter().zip(paths.offsets.windows(2)) {
+                let path = field.path(&raster, start).unwrap();
+                let expected = paths.cells[ends[0]..ends[1]].iter().map(|&cell| scene.cell(cell as usize));
+                assert!(path.iter().copied().eq(expected), "{}: from {start}", scene.name);
+                lengths += path.len();
+            }
+        }
+    }
+    assert!(lengths > 10_000, "{lengths}");
+}
+
+#[test]
+fn a_path_over_a_changed_raster_is_an_error() {
+    let costs: Vec<u32> = (0..81).map(|cell| 1 + cell % 7).collect();
+    let raster = MemoryRaster::new([9, 9], costs.clone()).unwrap();
+    let tiles = MemoryTiles::default();
+    let options = RasterOptions { tile_edge: Some(4), ..RasterOptions::default() };
+    let field = solve_raster(&raster, &[[0, 0].into()], &tiles, &options, go_on).unwrap();
+    for (size, cell, part) in [
+        ([9, 9], [9, 0], "it must be in the raster of 9 x 9"),
+        ([9, 9], [0, -1], "it must be in the raster"),
+        ([3, 27], [0, 0], "the field is over a raster of 9 x 9"),
+    ] {
+        let other = MemoryRaster::new(size, costs.clone()).unwrap();
+        let error = field.path(&other, cell.into()).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    }
+    let other = MemoryRaster::new([9, 9], costs.iter().map(|cost| cost + 1).collect()).unwrap();
+    let error = field.path(&other, [8, 8].into()).unwrap_err();
+    assert!(matches!(error, Error::Invalid { at: Location::Cell(_), .. }), "{error}");
 }

@@ -4,19 +4,23 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::Mutex;
 
+use crate::cell::Cell;
 use crate::error::{Error, Location, Result};
 #[cfg(doc)]
 use crate::flow::grid::moves::Connectivity;
+use crate::flow::grid::moves::Corners;
 use crate::flow::raster::options::RasterReport;
-use crate::flow::raster::source::RasterWindow;
+use crate::flow::raster::source::{Raster, RasterWindow};
 use crate::flow::raster::store::{RASTER_UNREACHABLE, TileStore};
 use crate::flow::raster::tiling::Tiling;
+use crate::flow::weighted::rule::MoveCosts;
 use crate::lock::lock;
 
 /// A solved field over a raster, whose distances are in a store.
 pub struct RasterField<'a, S> {
     store: &'a S,
     tiling: Tiling,
+    moves: MoveCosts,
     /// The tiles that the store has.
     solved: HashSet<usize>,
     report: RasterReport,
@@ -26,8 +30,14 @@ pub struct RasterField<'a, S> {
 
 impl<'a, S> RasterField<'a, S> {
     /// A field of which the store has the tiles `solved`; no cell of the others is reached.
-    pub(crate) fn new(store: &'a S, tiling: Tiling, solved: HashSet<usize>, report: RasterReport) -> Self {
-        Self { store, tiling, solved, report, spare: Mutex::default() }
+    pub(crate) fn new(
+        store: &'a S,
+        tiling: Tiling,
+        moves: MoveCosts,
+        solved: HashSet<usize>,
+        report: RasterReport,
+    ) -> Self {
+        Self { store, tiling, moves, solved, report, spare: Mutex::default() }
     }
 }
 
@@ -84,6 +94,75 @@ impl<S: TileStore> RasterField<'_, S> {
         Ok(())
     }
 
+    /// The cells of the shortest path from a cell to a goal, both included; the cell alone where no goal is reached, and where it is one. Of several next
+    /// cells that are equally good it takes the first in the order of [`Connectivity::offsets`]. `raster` is the one that was solved over.
+    ///
+    /// Reads distances and costs around a tile each time that the path enters one, and holds those of one tile: 12 bytes a cell.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for a cell outside the raster; [`Error::Invalid`] at a cell from which no move leads on, as the raster has changed; what the raster and
+    /// the store give; [`Error::Io`] where a tile was lost since.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    ///
+    /// use hullfield::flow::{Cell, MemoryRaster, MemoryTiles, RasterOptions, solve_raster};
+    ///
+    /// // Around a wall.
+    /// let raster = MemoryRaster::new([3, 2], vec![1, 0, 1, 1, 1, 1])?;
+    /// let (tiles, options) = (MemoryTiles::default(), RasterOptions { tile_edge: Some(2), ..Default::default() });
+    /// let field = solve_raster(&raster, &[[2, 0].into()], &tiles, &options, |_| ControlFlow::Continue(()))?;
+    /// let path = field.path(&raster, [0, 0].into())?;
+    /// assert_eq!(path, [[0, 0], [0, 1], [1, 1], [2, 1], [2, 0]].map(Cell::from));
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    pub fn path(&self, raster: &impl Raster, cell: Cell) -> Result<Vec<Cell>> {
+        let [width, height] = self.tiling.size;
+        let inside = |at: i32, length: u32| u32::try_from(at).ok().filter(|&at| at < length);
+        let (Some(x), Some(y), 0) = (inside(cell.x, width), inside(cell.y, height), cell.z) else {
+            let allowed = format!("it must be in the raster of {width} x {height} cells");
+            return Err(Error::value(Location::Argument, "cell", cell, allowed));
+        };
+        if raster.size() != self.tiling.size {
+            let allowed = format!("the field is over a raster of {width} x {height}");
+            return Err(Error::value(Location::Argument, "size", format!("{:?}", raster.size()), allowed));
+        }
+        let mut path = vec![cell];
+        let mut at = [x, y];
+        let mut around = Surroundings::default();
+        loop {
+            let number = self.tiling.tile_of(at);
+            if around.tile != Some(number) {
+                self.read_surroundings(raster, number, &mut around)?;
+            }
+            match around.next(&self.moves, at) {
+                Next::Move(next) => {
+                    at = next;
+                    path.push(Cell::from(at.map(|at| at as i32)));
+                }
+                Next::End => return Ok(path),
+                Next::Nowhere => {
+                    let message = "no move from here has the cost that the field has: the raster has changed since it was solved";
+                    return Err(Error::invalid(Location::Cell(Cell::from(at.map(|at| at as i32))), message));
+                }
+            }
+        }
+    }
+
+    /// Reads distances and costs of a tile and of the cells around it.
+    fn read_surroundings(&self, raster: &impl Raster, tile: usize, around: &mut Surroundings) -> Result<()> {
+        let window = Tiling { halo: 1, ..self.tiling }.window(tile);
+        around.window = Some(window);
+        around.costs.clear();
+        around.costs.resize(window.cell_count(), 0);
+        raster.read(window, &mut around.costs)?;
+        around.distances.clear();
+        around.distances.resize(window.cell_count(), RASTER_UNREACHABLE);
+        self.read(window, &mut around.distances)?;
+        around.tile = Some(tile);
+        Ok(())
+    }
+
     fn check(&self, window: RasterWindow) -> Result<()> {
         let [width, height] = self.tiling.size;
         let ends = |start: u32, length: u32, most: u32| {
@@ -121,5 +200,59 @@ impl<S: TileStore> RasterField<'_, S> {
         }
         *lock(&self.spare) = tile_distances;
         Ok(())
+    }
+}
+
+/// A tile and the cells around it, while a path crosses it.
+#[derive(Debug, Default)]
+struct Surroundings {
+    tile: Option<usize>,
+    window: Option<RasterWindow>,
+    costs: Vec<u32>,
+    distances: Vec<u64>,
+}
+
+/// Where a path goes on.
+enum Next {
+    Move([u32; 2]),
+    /// At a goal, or where none is reached.
+    End,
+    Nowhere,
+}
+
+impl Surroundings {
+    /// The cost and the distance of a cell; 0 and unreachable outside of the window.
+    fn at(&self, [x, y]: [i64; 2]) -> (u32, u64) {
+        let cell = [x, y].map(|at| u32::try_from(at).unwrap_or(u32::MAX));
+        let index = self.window.and_then(|window| window.index(cell));
+        index.map_or((0, RASTER_UNREACHABLE), |index| (self.costs[index], self.distances[index]))
+    }
+
+    fn next(&self, moves: &MoveCosts, cell: [u32; 2]) -> Next {
+        let [x, y] = cell.map(i64::from);
+        let (cost, distance) = self.at([x, y]);
+        if distance == 0 || distance == RASTER_UNREACHABLE {
+            return Next::End;
+        }
+        for (code, &[dx, dy, _]) in moves.connectivity.offsets().iter().enumerate() {
+            let [dx, dy] = [dx, dy].map(i64::from);
+            let next = [x + dx, y + dy];
+            let (next_cost, next_distance) = self.at(next);
+            let beside = [[x + dx, y], [x, y + dy]].map(|cell| self.at(cell).0 > 0);
+            let is_allowed = dx == 0
+                || dy == 0
+                || match moves.connectivity.corners() {
+                    Corners::BothFree => beside == [true; 2],
+                    Corners::OneFree => beside != [false; 2],
+                    Corners::Any => true,
+                };
+            if next_cost == 0 || next_distance >= distance || !is_allowed {
+                continue;
+            }
+            if next_distance.checked_add(moves.weight(code as u8, cost, next_cost)) == Some(distance) {
+                return Next::Move(next.map(|at| at as u32));
+            }
+        }
+        Next::Nowhere
     }
 }

@@ -203,7 +203,7 @@ impl RasterSolver {
             visit_count: self.visit_count,
             resumed_count: self.resumed_count,
         };
-        Ok(RasterField::new(store, self.tiling, self.counts.into_keys().collect(), report))
+        Ok(RasterField::new(store, self.tiling, self.moves, self.counts.into_keys().collect(), report))
     }
 
     /// Takes up the tiles that the store holds already.
@@ -224,7 +224,8 @@ impl RasterSolver {
                 }
             }
         }
-        // A stored tile may not have seen what its neighbours found since, or what they found in it.
+        // A stored tile may not have seen what its neighbours found in it since. What they found along their own edges needs no look: where that
+        // leads to a shorter way into the tile, the neighbour, who sees the cells beyond its edge, has found it too.
         for number in 0..tiling.tile_count() {
             let window = tiling.window(number);
             let is_stored = self.counts.contains_key(&number) && stored(number, &mut distances)?;
@@ -232,9 +233,8 @@ impl RasterSolver {
                 Some(index) if is_stored => distances[index],
                 _ => RASTER_UNREACHABLE,
             };
-            let around = ring(tiling.cells(number)).chain(tiling.seen_edges(number));
-            let news =
-                around.map(|cell| (self.borders.at(cell), seen(cell))).filter(|(known, seen)| known < seen);
+            let edge = ring(tiling.cells(number)).map(|cell| (self.borders.at(cell), seen(cell)));
+            let news = edge.filter(|(known, seen)| known < seen);
             let is_first = !is_stored && self.goals.contains_key(&number);
             let least = news.map(|(known, _)| known).chain(is_first.then_some(0)).min();
             if let Some(least) = least {
