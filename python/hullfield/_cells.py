@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -52,3 +53,23 @@ def points_of(name: str, value: npt.ArrayLike, dimension: int) -> npt.NDArray[np
     if dimension == 2 and array.ndim == 2 and array.shape[1] == 2:
         array = np.concatenate([array, np.zeros((len(array), 1))], axis=1)
     return floats(name, array, 3)
+
+
+@dataclass(frozen=True, eq=False)
+class CellPaths:
+    """Paths over the cells of a raster: ``paths[i]`` are the cells of path i, (k, 2), column and row."""
+
+    #: Where each path begins in ``cells``, and at last where the last one ends, (n + 1,).
+    offsets: npt.NDArray[np.int64]
+    #: The cells of all paths, one path after the other, column and row.
+    cells: npt.NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, path: int) -> npt.NDArray[np.int32]:
+        count = len(self)
+        if not -count <= path < count:
+            raise IndexError(f"path {path} does not exist, there are {count}")
+        path %= count
+        return self.cells[self.offsets[path] : self.offsets[path + 1]]

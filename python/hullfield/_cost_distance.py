@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from hullfield import _native
 from hullfield._arrays import floats
-from hullfield._cells import cells_of, cut
+from hullfield._cells import CellPaths, cells_of, cut
 from hullfield._errors import InvalidInputError, InvalidTypeError
 from hullfield._pending import Call, Pending
 from hullfield._scalars import real_or_none
@@ -53,26 +53,6 @@ class CostDistanceReport:
     error_bound: float
     distance_bits: int
     solve_count: int
-
-
-@dataclass(frozen=True, eq=False)
-class CellPaths:
-    """Paths over the cells of a raster: ``paths[i]`` are the cells of path i, (k, 2), column and row."""
-
-    #: Where each path begins in ``cells``, and at last where the last one ends, (n + 1,).
-    offsets: npt.NDArray[np.int64]
-    #: The cells of all paths, one path after the other, column and row.
-    cells: npt.NDArray[np.int32]
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def __getitem__(self, path: int) -> npt.NDArray[np.int32]:
-        count = len(self)
-        if not -count <= path < count:
-            raise IndexError(f"path {path} does not exist, there are {count}")
-        path %= count
-        return self.cells[self.offsets[path] : self.offsets[path + 1]]
 
 
 class CostDistance:

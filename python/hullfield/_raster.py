@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from hullfield import _native
 from hullfield._arrays import floats, indices, point
-from hullfield._cells import cells_of
+from hullfield._cells import CellPaths, cells_of, cut
 from hullfield._errors import InvalidInputError, InvalidTypeError
 from hullfield._native import RasterField as NativeRasterField
 from hullfield._pending import Call, Pending, query
@@ -186,15 +186,21 @@ class RasterField:
     A field in a folder keeps the folder in use until it is closed, or deleted: ``with solve_raster(…) as field:`` closes it.
     """
 
-    __slots__ = ("_native", "_shape")
+    __slots__ = ("_native", "_read", "_shape")
 
     _native: NativeRasterField
+    _read: Callable[[int, int, int, int], npt.NDArray[np.uint32]]
     _shape: tuple[int, int]
 
     @classmethod
-    def _of(cls, native: NativeRasterField, shape: tuple[int, int]) -> RasterField:
+    def _of(
+        cls,
+        native: NativeRasterField,
+        shape: tuple[int, int],
+        read: Callable[[int, int, int, int], npt.NDArray[np.uint32]],
+    ) -> RasterField:
         field = cls.__new__(cls)
-        field._native, field._shape = native, shape
+        field._native, field._shape, field._read = native, shape, read
         return field
 
     @property
@@ -234,6 +240,24 @@ class RasterField:
         """
         x, y, width, height = (whole("a number of the window", part) for part in window)
         return Pending(self._native.distances(x, y, width, height), _same)
+
+    @query
+    def paths(self, cells: npt.ArrayLike) -> Pending[CellPaths]:
+        """The shortest paths from many cells, x, y, (n, 2), each to a goal, both included; the cell alone where no goal is reached.
+
+        Reads the distances, and the raster that was solved over, around each tile that a path enters: 12 bytes for each cell of one tile.
+
+        Raises:
+            InvalidInputError: a cell is outside of the raster; the raster has changed since it was solved.
+            FileError: a tile was lost since.
+        """
+        height, width = self._shape
+        native = self._native.paths(self._read, [width, height], cells_of("cells", cells, 2))
+        return Pending(native, lambda answer: CellPaths(answer[0], cut(answer[1], 2)))
+
+    def path(self, cell: npt.ArrayLike) -> npt.NDArray[np.int32]:
+        """The cells of the shortest path from one cell, x, y, (k, 2): :meth:`paths`."""
+        return self.paths(np.asarray(cell)[None])[0]
 
     def __getitem__(self, key: Any) -> Any:
         parts = list(key) if isinstance(key, tuple) else [key]
@@ -454,8 +478,9 @@ def _solve_raster(
         def told(*counts: int) -> Any:
             return progress(RasterProgress(*counts))
 
+    read = _reader(costs, (height, width), scale)
     native = _native.solve_raster(
-        _reader(costs, (height, width), scale),
+        read,
         [width, height],
         (_identity(costs, folder is not None) if identity is None else identity)
         + ("" if scale is None else f", {scale._arguments}"),
@@ -470,7 +495,7 @@ def _solve_raster(
         None if step_lengths is None else _lengths(step_lengths),
         told,
     )
-    return Pending(native, lambda answer: RasterField._of(answer, (height, width)))
+    return Pending(native, lambda answer: RasterField._of(answer, (height, width), read))
 
 
 solve_raster = Call(_solve_raster)

@@ -245,8 +245,9 @@ def solve_raster(
         _, connectivity, corners, cost_rule, _ = scale._arguments
         lengths = list(scale.step_lengths)
     named = _identity(opened, True) if identity is None else identity
+    read = _reader(opened, shape, scale)
     solver = _native.raster_solver(
-        _reader(opened, shape, scale),
+        read,
         [shape[1], shape[0]],
         named + ("" if scale is None else f", {scale._arguments}"),
         cells_of("goals", goals, 2),
@@ -279,7 +280,7 @@ def solve_raster(
     finally:
         for actor in actors:
             ray.kill(actor)
-    return RasterField._of(solver.finish(), shape)
+    return RasterField._of(solver.finish(), shape, read)
 
 
 def _answer(reference: Any) -> Any:

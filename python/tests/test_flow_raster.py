@@ -14,6 +14,7 @@ import pytest
 from interrupting import lines_after_interrupt
 
 import hullfield
+from hullfield import flow
 from hullfield.flow import (
     RASTER_UNREACHABLE,
     UNREACHABLE,
@@ -432,3 +433,25 @@ def test_ctrl_c_ends_a_solve(tmp_path: Path) -> None:
     assert lines_after_interrupt(setup, call, after) == ["interrupted", "after"]
     call = "[Flow(Grid(large == 0, costs=np.maximum(large, 1))).solve([[0, 0]]) for _ in range(99)]"
     assert lines_after_interrupt(setup, call, after) == ["interrupted", "after"]
+
+
+def test_paths_are_those_of_the_field_in_one_piece() -> None:
+    random = np.random.default_rng(8)
+    costs = random.integers(1, 9, (70, 90)).astype(np.uint8)
+    costs[random.random((70, 90)) < 0.2] = 0
+    costs[0, 0] = 1
+    field = flow.solve_raster(costs, [(0, 0)], tile_edge=16)
+    grid = flow.Grid(costs == 0, costs=np.maximum(costs, 1), connectivity="eight", corners="both_free")
+    whole = flow.Flow(grid, engine=hullfield.Engine.cpu()).solve([(0, 0)])
+    starts = np.argwhere(costs > 0)[::13, ::-1]
+    paths, expected = field.paths(starts), whole.paths(starts)
+    assert len(paths) == len(starts) > 300
+    for number, path in enumerate(expected):
+        assert np.array_equal(paths[number], path.cells)
+    assert np.array_equal(field.path(starts[-1]), paths[-1])
+    assert max(len(path.cells) for path in expected) > 60
+    with pytest.raises(hullfield.InvalidInputError, match="in the raster of 90 x 70"):
+        field.path((90, 0))
+    costs[:] = 7
+    with pytest.raises(hullfield.InvalidInputError, match="the raster has changed"):
+        field.path(starts[-1])

@@ -1,6 +1,7 @@
 //! Fields over rasters that need not fit into memory. The raster is a function of Python that reads windows.
 
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hullfield::flow::{
@@ -13,9 +14,9 @@ use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::arrays::{matrix, shaped};
+use crate::arrays::{array, matrix, shaped};
 use crate::error::{OrRaise, invalid};
-use crate::flow::cells::{cells, connectivity, goal_report};
+use crate::flow::cells::{cells, connectivity, coordinates, goal_report};
 use crate::flow::scale::cost_rule as cost_rule_of;
 use crate::progress::Progress;
 use crate::wait::{Finish, Pending, finish};
@@ -221,6 +222,35 @@ impl RasterField {
         let field = self.get(py)?;
         let windows = field.borrow_dependent().windows();
         matrix(py, windows.map(|at| [at.x, at.y, at.width, at.height]).collect())
+    }
+
+    /// The cells of the paths from some cells, one after the other, and where each begins. The raster is read by a function, as for the solve.
+    fn paths(
+        &self,
+        py: Python<'_>,
+        read: Py<PyAny>,
+        size: [u32; 2],
+        starts: PyReadonlyArrayDyn<'_, i32>,
+    ) -> PyResult<Pending> {
+        let (field, starts) = (self.get(py)?, cells(py, "cells", &starts)?);
+        Ok(Pending::run(move |cancel| {
+            let raster = CalledRaster::new(read, size, String::new());
+            let (mut all, mut offsets) = (Vec::new(), vec![0_i64]);
+            let walk = || {
+                for start in starts {
+                    if cancel.load(Ordering::Relaxed) {
+                        return Err(Error::Cancelled);
+                    }
+                    all.extend(field.borrow_dependent().path(&raster, start)?);
+                    offsets.push(all.len() as i64);
+                }
+                Ok(())
+            };
+            let walked = walk();
+            answer_or_raised(&raster, walked, move |py, ()| {
+                (array(py, offsets), coordinates(py, &all)?).into_py_any(py)
+            })
+        }))
     }
 
     fn distances(&self, py: Python<'_>, x: u32, y: u32, width: u32, height: u32) -> PyResult<Pending> {
