@@ -7,10 +7,23 @@ use std::time::Instant;
 use crate::install;
 use crate::workspace::{is_set, root};
 
-/// What the tests need beside numpy. Ray is not there for every Python and system, so its tests are skipped where it can't be had.
-const NEEDED: [&str; 8] =
-    ["maturin>=1.9,<2", "numpy", "pytest", "pytest-timeout", "mypy", "ruff", "pandas", "trimesh"];
+/// What the tests need beside numpy.
+const NEEDED: [&str; 10] = [
+    "maturin>=1.9,<2",
+    "numpy",
+    "pytest",
+    "pytest-timeout",
+    "mypy",
+    "ruff",
+    "pandas",
+    "scipy",
+    "trimesh",
+    "matplotlib",
+];
+/// Ray is not there for every Python and system, so its tests are skipped where it can't be had; not in CI.
 const RAY: &str = "ray[data]";
+/// Peers that answers are compared with. Tests that miss one are skipped.
+const PEERS: [&str; 6] = ["scikit-image", "coal", "pygeodesic", "potpourri3d", "shapely", "h5py"];
 
 /// Builds the package in a virtual environment of its own, checks its types and its style, and runs its tests. `args` are passed to pytest.
 ///
@@ -95,6 +108,11 @@ fn prepare() -> Result<Environment, String> {
             return Err(message);
         }
         eprintln!("xtask: {message}; the tests of hullfield.ray are skipped");
+    }
+    for peer in PEERS {
+        if let Err(message) = pip(&["--only-binary", ":all:", peer]) {
+            eprintln!("xtask: {message}; its comparisons are skipped");
+        }
     }
     eprintln!("xtask: python, packages: ok in {:.0} s", start.elapsed().as_secs_f64());
     Ok(environment)
