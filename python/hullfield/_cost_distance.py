@@ -127,9 +127,10 @@ class CostDistance:
 
     def __repr__(self) -> str:
         rows, columns = self.distances.shape
+        targets = f"{self.report.used_count} target{'s' * (self.report.used_count != 1)}"
         return (
             f"<hullfield.CostDistance of {rows} x {columns} cells: {self.report.reached_count} reach "
-            f"{self.report.used_count} targets, off by at most {self.report.error_bound:.1e}>"
+            f"{targets}, off by at most {self.report.error_bound:.1e}>"
         )
 
 
