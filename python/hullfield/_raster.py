@@ -390,6 +390,60 @@ def _hash(array: npt.NDArray[Any]) -> str:
     return f"{array.dtype.str} {hashed.hexdigest()}"
 
 
+class RasterArguments:
+    """What a field over a raster is solved of, checked: for this process and for workers."""
+
+    def __init__(
+        self,
+        costs: Any,
+        goals: npt.ArrayLike,
+        folder: str | os.PathLike[str] | None,
+        identity: str | None,
+        connectivity: str | None,
+        corners: str | None,
+        memory_limit: int | None,
+        tile_edge: int | None,
+        max_distance: int | None,
+        cost_rule: str | None,
+        step_lengths: npt.ArrayLike | None,
+        scale: FrictionScale | None,
+    ) -> None:
+        shape = tuple(int(length) for length in getattr(costs, "shape", ()))
+        if len(shape) != 2:
+            if not hasattr(costs, "shape"):
+                raise InvalidTypeError(
+                    f"costs is a {type(costs).__name__}, it must be an array: have a shape, and slice"
+                )
+            raise InvalidInputError(f"costs has the shape {shape}, it must be (height, width)")
+        height, width = shape
+        if max(shape) > 0xFFFF_FFFF:
+            raise InvalidInputError(f"costs has the shape {shape}, that is too long along an axis")
+        rules = (connectivity, corners, cost_rule, step_lengths)
+        if scale is not None:
+            if any(rule is not None for rule in rules):
+                raise InvalidInputError(
+                    "a scale is given, so connectivity, corners, cost_rule and step_lengths are those of the scale"
+                )
+            _, connectivity, corners, cost_rule, _ = scale._arguments
+            step_lengths = scale.step_lengths
+        self.shape = (height, width)
+        self.read = _reader(costs, self.shape, scale)
+        named = _identity(costs, folder is not None) if identity is None else identity
+        self.native = (
+            [width, height],
+            named + ("" if scale is None else f", {scale._arguments}"),
+            cells_of("goals", goals, 2),
+            None if folder is None else os.fspath(folder),
+            "eight" if connectivity is None else connectivity,
+            "both_free" if corners is None else corners,
+            whole_or_none("memory_limit", memory_limit, U64),
+            whole_or_none("tile_edge", tile_edge),
+            whole_or_none("max_distance", max_distance, U64),
+            "entry" if cost_rule is None else cost_rule,
+            None if step_lengths is None else _lengths(step_lengths),
+        )
+
+
 def _solve_raster(
     costs: Any,
     goals: npt.ArrayLike,
@@ -456,46 +510,28 @@ def _solve_raster(
         FileError: a tile can't be read or written.
         CancelledError: ``progress`` returned False.
     """
-    shape = tuple(int(length) for length in getattr(costs, "shape", ()))
-    if len(shape) != 2:
-        if not hasattr(costs, "shape"):
-            raise InvalidTypeError(f"costs is a {type(costs).__name__}, it must be an array: have a shape, and slice")
-        raise InvalidInputError(f"costs has the shape {shape}, it must be (height, width)")
-    height, width = shape
-    if max(shape) > 0xFFFF_FFFF:
-        raise InvalidInputError(f"costs has the shape {shape}, that is too long along an axis")
-    rules = (connectivity, corners, cost_rule, step_lengths)
-    if scale is not None:
-        if any(rule is not None for rule in rules):
-            raise InvalidInputError(
-                "a scale is given, so connectivity, corners, cost_rule and step_lengths are those of the scale"
-            )
-        _, connectivity, corners, cost_rule, _ = scale._arguments
-        step_lengths = scale.step_lengths
+    arguments = RasterArguments(
+        costs,
+        goals,
+        folder,
+        identity,
+        connectivity,
+        corners,
+        memory_limit,
+        tile_edge,
+        max_distance,
+        cost_rule,
+        step_lengths,
+        scale,
+    )
     told = None
     if progress is not None:
 
         def told(*counts: int) -> Any:
             return progress(RasterProgress(*counts))
 
-    read = _reader(costs, (height, width), scale)
-    native = _native.solve_raster(
-        read,
-        [width, height],
-        (_identity(costs, folder is not None) if identity is None else identity)
-        + ("" if scale is None else f", {scale._arguments}"),
-        cells_of("goals", goals, 2),
-        None if folder is None else os.fspath(folder),
-        "eight" if connectivity is None else connectivity,
-        "both_free" if corners is None else corners,
-        whole_or_none("memory_limit", memory_limit, U64),
-        whole_or_none("tile_edge", tile_edge),
-        whole_or_none("max_distance", max_distance, U64),
-        "entry" if cost_rule is None else cost_rule,
-        None if step_lengths is None else _lengths(step_lengths),
-        told,
-    )
-    return Pending(native, lambda answer: RasterField._of(answer, (height, width), read))
+    native = _native.solve_raster(arguments.read, *arguments.native, told)
+    return Pending(native, lambda answer: RasterField._of(answer, arguments.shape, arguments.read))
 
 
 solve_raster = Call(_solve_raster)

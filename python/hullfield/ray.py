@@ -26,10 +26,8 @@ import numpy.typing as npt
 
 import hullfield
 from hullfield import _native
-from hullfield._cells import cells_of
 from hullfield._errors import InvalidInputError
-from hullfield._raster import FrictionScale, RasterField, RasterProgress, _identity, _lengths, _reader
-from hullfield._scalars import U64, whole_or_none
+from hullfield._raster import FrictionScale, RasterArguments, RasterField, RasterProgress, _reader
 
 try:
     import ray
@@ -40,8 +38,8 @@ except ImportError as error:  # pragma: no cover
 
 __all__ = ["Work", "map_batches", "run", "solve_raster"]
 
-Batch = dict[str, npt.NDArray[Any]]
-Work = Callable[[Batch], Batch]
+Columns = dict[str, npt.NDArray[Any]]
+Work = Callable[[Columns], Columns]
 
 #: Tasks that are sent to a worker before it has answered the first, so that it never waits for its input.
 _IN_FLIGHT = 2
@@ -54,7 +52,7 @@ class _Worker:
         hullfield.set_num_threads(threads)
         self._work = work
 
-    def __call__(self, batch: Batch) -> Batch:
+    def __call__(self, batch: Columns) -> Columns:
         return self._work(batch)
 
 
@@ -84,7 +82,7 @@ def run(
     threads: int = 1,
     num_gpus: float | None = None,
     batch_size: int = 4096,
-) -> Batch:
+) -> Columns:
     """Calls ``work`` with all rows of ``batch``, in pieces, on several workers.
 
     Args:
@@ -128,12 +126,12 @@ def run(
     return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
 
 
-def _pieces(actors: list[Any], arrays: Batch, starts: range, batch_size: int) -> list[Batch]:
+def _pieces(actors: list[Any], arrays: Columns, starts: range, batch_size: int) -> list[Columns]:
     """Gives the pieces out, each to the worker that has the fewest, and takes their answers in."""
     waiting = deque(enumerate(starts))
     running: dict[Any, tuple[int, int]] = {}
     idle = deque(actor for _ in range(_IN_FLIGHT) for actor in range(len(actors)))
-    answers: dict[int, Batch] = {}
+    answers: dict[int, Columns] = {}
     while waiting or running:
         while waiting and idle:
             number, start = waiting.popleft()
@@ -210,12 +208,12 @@ def solve_raster(
     folder: str | os.PathLike[str],
     workers: int | None = None,
     identity: str | None = None,
-    connectivity: str = "eight",
-    corners: str = "both_free",
+    connectivity: str | None = None,
+    corners: str | None = None,
     memory_limit: int | None = None,
     tile_edge: int | None = None,
     max_distance: int | None = None,
-    cost_rule: str = "entry",
+    cost_rule: str | None = None,
     step_lengths: npt.ArrayLike | None = None,
     scale: FrictionScale | None = None,
     progress: Callable[[RasterProgress], Any] | None = None,
@@ -235,35 +233,27 @@ def solve_raster(
     The other arguments, the result and the exceptions are those of :func:`hullfield.flow.solve_raster`.
     """
     workers, _ = _check(workers, 1, 0.0, 1)
-    opened = costs() if callable(costs) else costs
-    shape = (int(opened.shape[0]), int(opened.shape[1])) if len(getattr(opened, "shape", ())) == 2 else None
-    if shape is None:
-        raise InvalidInputError(f"costs has the shape {getattr(opened, 'shape', None)}, it must be (height, width)")
     folder = os.path.abspath(os.fspath(folder))
-    lengths = None if step_lengths is None else _lengths(step_lengths)
-    if scale is not None:
-        _, connectivity, corners, cost_rule, _ = scale._arguments
-        lengths = list(scale.step_lengths)
-    named = _identity(opened, True) if identity is None else identity
-    read = _reader(opened, shape, scale)
-    solver = _native.raster_solver(
-        read,
-        [shape[1], shape[0]],
-        named + ("" if scale is None else f", {scale._arguments}"),
-        cells_of("goals", goals, 2),
+    opened = costs() if callable(costs) else costs
+    arguments = RasterArguments(
+        opened,
+        goals,
         folder,
+        identity,
         connectivity,
         corners,
-        whole_or_none("memory_limit", memory_limit, U64),
-        whole_or_none("tile_edge", tile_edge),
-        whole_or_none("max_distance", max_distance, U64),
+        memory_limit,
+        tile_edge,
+        max_distance,
         cost_rule,
-        lengths,
-        1,
-    ).wait()
+        step_lengths,
+        scale,
+    )
+    # One tile at a time shares a worker's memory limit.
+    solver = _native.raster_solver(arguments.read, *arguments.native, 1).wait()
     shared = ray.put(_opener(costs))
     remote = ray.remote(_TileWorker).options(num_cpus=1, max_restarts=-1, max_task_retries=-1)
-    idle: deque[Any] = deque(remote.remote(shared, shape, scale, folder) for _ in range(workers))
+    idle: deque[Any] = deque(remote.remote(shared, arguments.shape, scale, folder) for _ in range(workers))
     actors = list(idle)
     running: dict[Any, Any] = {}
     try:
@@ -280,7 +270,7 @@ def solve_raster(
     finally:
         for actor in actors:
             ray.kill(actor)
-    return RasterField._of(solver.finish(), shape, read)
+    return RasterField._of(solver.finish(), arguments.shape, arguments.read)
 
 
 def _answer(reference: Any) -> Any:

@@ -21,13 +21,13 @@ from hullfield.navigate.room import Room
 
 __all__ = ["CollisionLabels", "GeodesicDistances", "RoomPaths"]
 
-Batch = dict[str, npt.NDArray[Any]]
+Columns = dict[str, npt.NDArray[Any]]
 
 #: Poses of one query: the bodies of as many are laid out at once.
 _POSES = 4096
 
 
-def _column(batch: Batch, name: str) -> npt.NDArray[Any]:
+def _column(batch: Columns, name: str) -> npt.NDArray[Any]:
     if name not in batch:
         raise InvalidInputError(f"the batch has no column {name}, it has {', '.join(sorted(batch)) or 'none'}")
     return np.asarray(batch[name])
@@ -66,7 +66,7 @@ class CollisionLabels:
             self._base = Arena(hulls, engine=Engine(self._backend))
         return self._base
 
-    def __call__(self, batch: Batch) -> Batch:
+    def __call__(self, batch: Columns) -> Columns:
         poses = floats("pose", _column(batch, "pose"), dtype=np.float64, any_shape=True)
         if poses.ndim != 3 or poses.shape[1:] != (4, 4):
             raise InvalidInputError(f"pose has the shape {poses.shape}, it must be (n, 4, 4)")
@@ -115,7 +115,7 @@ class GeodesicDistances:
             geodesic(*mesh) if isinstance(mesh, (tuple, list)) else geodesic(mesh) for mesh in meshes
         ]
 
-    def __call__(self, batch: Batch) -> Batch:
+    def __call__(self, batch: Columns) -> Columns:
         meshes = indices("mesh", _column(batch, "mesh"))
         sources = indices("source", _column(batch, "source"), count=len(meshes))
         targets = indices("target", _column(batch, "target"), count=len(meshes))
@@ -148,6 +148,6 @@ class RoomPaths:
     def __init__(self, room: Room, **options: Any) -> None:
         self._room, self._options = room, options
 
-    def __call__(self, batch: Batch) -> Batch:
+    def __call__(self, batch: Columns) -> Columns:
         paths = self._room.paths(_column(batch, "start"), _column(batch, "goal"), **self._options)
         return {"length": np.asarray(paths.lengths)}

@@ -49,7 +49,7 @@ pub(crate) fn improve(
     for (y, distances) in distances.chunks(width).enumerate() {
         for (tile, distances) in tiles.distances[y / EDGE * across..].iter_mut().zip(distances.chunks(EDGE)) {
             for (cell, &distance) in tile[y % EDGE].iter_mut().zip(distances) {
-                // Nearer cells, which nothing from the seeds can lower, get 0.
+                // Cells nearer than `base` get 0: no path over a seed is shorter than theirs.
                 *cell = distance.saturating_sub(base).min(far) as i64;
             }
         }

@@ -21,7 +21,7 @@ use crate::failure::{Failure, Result};
 
 /// The most bytes of a tag while it is read, 32 a number: of the places of 8 million strips or tiles.
 const MAX_TAG_BYTES: usize = 1 << 28;
-/// The most bytes that are read at once from a chunk that is stored as it is.
+/// The most bytes that are read at once from an uncompressed chunk.
 const MAX_READ_BYTES: usize = 1 << 22;
 
 type TiffDecoder = Decoder<BufReader<File>>;

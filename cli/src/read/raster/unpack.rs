@@ -25,7 +25,7 @@ pub(super) enum Differences {
     None,
     /// From the number before.
     Numbers,
-    /// From the byte before, the bytes of a row being sorted by their weight.
+    /// From the byte before, after the bytes of a row are grouped: first the high byte of every number, then the next one (TIFF predictor 3).
     FloatBytes,
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn improve(
 }
 
 impl Tiles<'_> {
-    /// Takes over distances above `base`. Nearer cells, which nothing from there can lower, get 0.
+    /// Loads distances above `base`. Cells nearer than `base` get 0: no path over a seed is shorter than theirs.
     fn load(&mut self, distances: &[u64], base: u64) {
         let (width, pitch) = (self.grid.width(), self.pitch);
         let far = u64::from(self.far);
