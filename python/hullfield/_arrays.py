@@ -24,7 +24,8 @@ def _shape(name: str, array: npt.NDArray[Any], columns: int | None) -> None:
         raise InvalidInputError(f"{name} has the shape {array.shape}, it must be (n, {columns})")
 
 
-def _array(name: str, value: object) -> npt.NDArray[Any]:
+def array_of(name: str, value: object) -> npt.NDArray[Any]:
+    """An array of numbers, or of text, of any shape, as it is."""
     if np.ma.is_masked(value):
         raise InvalidInputError(f"{name} has masked or missing values: fill them or leave them out")
     try:
@@ -49,7 +50,7 @@ def floats(
 
     With ``count`` it has so many rows; a single row, or a single number, then stands for all of them.
     """
-    array = _array(name, value)
+    array = array_of(name, value)
     if array.size == 0 and array.ndim == 1 and columns is not None:
         array = array.reshape(0, columns)
     if array.dtype.kind not in "fiu":
@@ -69,7 +70,7 @@ def floats(
 
 def point(name: str, value: object, columns: int, dtype: npt.DTypeLike = np.float64) -> list[float]:
     """One point, as a list of its coordinates."""
-    array = _array(name, value)
+    array = array_of(name, value)
     if array.dtype.kind not in "fiu":
         raise InvalidTypeError(f"{name} has the dtype {array.dtype}, it must hold real numbers")
     if array.shape != (columns,):
@@ -90,7 +91,7 @@ def indices(
 
     With ``count`` it has so many rows; a single number then stands for all of them.
     """
-    array = _array(name, value)
+    array = array_of(name, value)
     if array.size == 0 and array.ndim == 1:
         array = array.astype(np.uint32)
         if columns is not None:
@@ -114,7 +115,7 @@ def indices(
 
 def flags(name: str, value: object, *, any_shape: bool = False) -> npt.NDArray[np.bool_]:
     """An array of bools in C order. Whole numbers are taken where they are 0 or 1."""
-    array = _array(name, value)
+    array = array_of(name, value)
     if array.dtype.kind in "iu":
         if array.size and (array.min() < 0 or array.max() > 1):
             raise InvalidInputError(f"{name} holds whole numbers other than 0 and 1")

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hullfield._arrays import floats
+from hullfield._arrays import array_of, floats
 from hullfield._errors import InvalidInputError, InvalidTypeError
-from hullfield._scalars import array_of
 
 Cells = npt.NDArray[np.int32]
 

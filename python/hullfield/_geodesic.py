@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from hullfield._arrays import array_of
 from hullfield._errors import InvalidInputError
 from hullfield._memory import require
 from hullfield._mesh import mesh_arrays
 from hullfield._pending import Pending, query
-from hullfield._scalars import array_of, real, rows_of, some_indices
+from hullfield._scalars import real, rows_of, some_indices
 from hullfield.navigate._surface_paths import MISSING, Path, Places, path_of
 from hullfield.navigate.surface import METHODS, Surface
 

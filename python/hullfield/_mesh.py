@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hullfield._arrays import floats, indices
+from hullfield._arrays import array_of, floats, indices
 from hullfield._errors import InvalidInputError, InvalidTypeError
-from hullfield._scalars import array_of
 
 Arrays = tuple[npt.NDArray[np.float64], npt.NDArray[np.uint32], "npt.NDArray[np.int64] | None"]
 

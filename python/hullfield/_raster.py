@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from hullfield import _native
-from hullfield._arrays import floats, indices, point
+from hullfield._arrays import array_of, floats, indices, point
 from hullfield._cells import CellPaths, cells_of, cut
 from hullfield._errors import InvalidInputError, InvalidTypeError
 from hullfield._native import RasterField as NativeRasterField
 from hullfield._pending import Call, Pending, query
-from hullfield._scalars import U64, array_of, real, whole, whole_or_none
+from hullfield._scalars import U64, real, whole, whole_or_none
 
 Distances = npt.NDArray[np.uint64]
 

@@ -8,16 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hullfield._arrays import _array, floats, indices
+from hullfield._arrays import array_of, floats, indices
 from hullfield._errors import InvalidInputError, InvalidTypeError
 
 U32 = 2**32 - 1
 U64 = 2**64 - 1
-
-
-def array_of(name: str, value: Any) -> npt.NDArray[Any]:
-    """An array of numbers, or of text, of any shape."""
-    return _array(name, value)
 
 
 def whole(name: str, value: Any, most: int = U32) -> int:
@@ -40,10 +35,14 @@ def whole_or_none(name: str, value: Any, most: int = U32) -> int | None:
 
 def real(name: str, value: Any) -> float:
     """A real number. Its range, and whether it is finite, is checked by the library."""
-    array = array_of(name, value)
-    if array.dtype.kind not in "fiu" or array.ndim != 0:
-        raise InvalidTypeError(f"{name} is {value!r}, it must be a real number")
-    return float(array)
+    try:
+        array = np.asarray(value)
+        # Numbers of other kinds, such as fractions, are objects.
+        if array.ndim == 0 and array.dtype.kind in "fiuO" and not np.ma.is_masked(value):
+            return float(array[()])
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise InvalidTypeError(f"{name} is {value!r}, it must be a real number")
 
 
 def real_or_none(name: str, value: Any) -> float | None:

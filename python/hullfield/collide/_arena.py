@@ -14,6 +14,7 @@ from hullfield._batch import Batch
 from hullfield._engine import Engine, engine_or_auto
 from hullfield._errors import InvalidInputError, InvalidTypeError
 from hullfield._pending import Pending, query
+from hullfield._scalars import real, whole
 from hullfield.collide._columns import (
     BodyColumns,
     RayColumns,
@@ -23,7 +24,7 @@ from hullfield.collide._columns import (
     rays_of,
 )
 from hullfield.collide._hull import Hull, natives_of
-from hullfield.collide._numbers import all_of, choice, column, flag, number, numbers_column, pairs_argument, whole
+from hullfield.collide._numbers import all_of, choice, column, flag, numbers_column, pairs_argument
 from hullfield.collide._robot import JointPath, link_poses
 from hullfield.collide._rows import Estimate, Prepared, Stats, Status, Trace, TraceStep, batch
 
@@ -147,8 +148,8 @@ class Arena:
         rows = indices("ids", ids)
         self._native = self._native.without_hulls(rows)
         self._removed += rows.tolist()
-        point = Hull(np.zeros((1, 3)))
-        self._hulls = [point if row in set(self._removed) else hull for row, hull in enumerate(self._hulls)]
+        point, removed = Hull(np.zeros((1, 3))), set(self._removed)
+        self._hulls = [point if row in removed else hull for row, hull in enumerate(self._hulls)]
 
     @query
     def intersections(self, bodies: BodyColumns, pairs: npt.ArrayLike | str = "broad_phase") -> Pending[Batch[Stats]]:
@@ -190,7 +191,7 @@ class Arena:
         Raises:
             InvalidInputError, MemoryLimitError: as :meth:`intersections`; a margin that is negative or NaN.
         """
-        margin = number("margin", margin)
+        margin = real("margin", margin)
         return Pending(self._native.distances(bodies_of("bodies", bodies), pairs_argument(pairs), margin), batch)
 
     @query
@@ -212,7 +213,7 @@ class Arena:
         Raises:
             InvalidInputError, MemoryLimitError: as :meth:`distances`.
         """
-        margin = number("margin", margin)
+        margin = real("margin", margin)
         return Pending(self._native.contacts(bodies_of("bodies", bodies), pairs_argument(pairs), margin), batch)
 
     @query
@@ -224,7 +225,7 @@ class Arena:
             count: how many of each body, at least 1.
             margin: as for :meth:`contacts`, as the rows are.
         """
-        count, margin = whole("count", count), number("margin", margin)
+        count, margin = whole("count", count), real("margin", margin)
         return Pending(self._native.deepest_contacts(bodies_of("bodies", bodies), count, margin), batch)
 
     @query
@@ -247,7 +248,7 @@ class Arena:
         Raises:
             InvalidInputError, MemoryLimitError: as :meth:`distances`.
         """
-        margin = number("margin", margin)
+        margin = real("margin", margin)
         return Pending(self._native.manifolds(bodies_of("bodies", bodies), pairs_argument(pairs), margin), batch)
 
     @query
@@ -269,7 +270,7 @@ class Arena:
         Raises:
             InvalidInputError, MemoryLimitError: as :meth:`distances`.
         """
-        margin = number("margin", margin)
+        margin = real("margin", margin)
         return Pending(self._native.gradients(bodies_of("bodies", bodies), pairs_argument(pairs), margin), batch)
 
     @query
@@ -303,7 +304,7 @@ class Arena:
         """
         columns, count = bodies_of("bodies", bodies), len(bodies)
         motions = motion_columns(velocities, angular_velocities, count)
-        duration, witness = number("duration", duration), flag("witness", witness)
+        duration, witness = real("duration", duration), flag("witness", witness)
         return Pending(self._native.sweeps(columns, *motions, pairs_argument(pairs), duration, witness), batch)
 
     @query
@@ -365,7 +366,7 @@ class Arena:
             where it is minus the depth, ``nearest`` (3), the point of the surface, and the outward ``normal`` (3) there.
         """
         places, worlds = point_columns(points, worlds)
-        limit = number("max_distance", max_distance)
+        limit = real("max_distance", max_distance)
         return Pending(self._native.nearest_points(bodies_of("bodies", bodies), places, worlds, limit), batch)
 
     @query
@@ -433,7 +434,7 @@ class Arena:
             Fields: ``query``, the row that is asked about, ``body``, ``status``, ``separation``, ``normal`` (3) from the first to the second, and
             ``points`` (2, 3), as for :meth:`contacts`; measured in f64, within 1e-9 S.
         """
-        count, limit = whole("count", count), number("max_distance", max_distance)
+        count, limit = whole("count", count), real("max_distance", max_distance)
         return Pending(self._native.nearest_bodies(bodies_of("bodies", bodies), count, limit), batch)
 
     @query
@@ -442,7 +443,7 @@ class Arena:
     ) -> Pending[Batch[Stats]]:
         """The bodies nearest to each of some shapes that are not of the scene: ``query`` is the row of the shape. Otherwise as :meth:`nearest_bodies`."""
         columns = bodies_of("bodies", bodies), bodies_of("shapes", shapes)
-        count, limit = whole("count", count), number("max_distance", max_distance)
+        count, limit = whole("count", count), real("max_distance", max_distance)
         return Pending(self._native.nearest_bodies_to(*columns, count, limit), batch)
 
     @query

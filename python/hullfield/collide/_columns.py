@@ -14,7 +14,7 @@ from hullfield.collide._numbers import (
     column,
     numbers_column,
     pairs_column,
-    positions,
+    positions_column,
     real_type,
     rows_of,
     scales_column,
@@ -68,7 +68,7 @@ class BodyColumns:
         static_exclusions: npt.ArrayLike | None = None,
     ) -> None:
         hull_rows, count = leading("hulls", hulls, {"positions": positions, "rotations": rotations, "scales": scales})
-        short, wide = (None, None) if positions is None else _positions("positions", positions, count)
+        short, wide = (None, None) if positions is None else positions_column("positions", positions, count)
         self._native = _native.BodyColumns(
             hull_rows,
             short,
@@ -164,10 +164,6 @@ def _unit(rotations: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     return unit
 
 
-def _positions(name: str, value: object, count: int) -> Any:
-    return positions(name, value, count)
-
-
 def leading(
     name: str, value: npt.ArrayLike, others: dict[str, npt.ArrayLike | None]
 ) -> tuple[npt.NDArray[np.uint32], int]:
@@ -210,7 +206,7 @@ class RayColumns:
         if count is None:
             count = rows_of("directions", directions)
         count = 1 if count is None else count
-        short, wide = _positions("origins", origins, count)
+        short, wide = positions_column("origins", origins, count)
         directions_f32 = np.zeros((0, 3), np.float32) if count == 0 else column("directions", directions, count, 3)
         self._native = _native.RayColumns(
             directions_f32,

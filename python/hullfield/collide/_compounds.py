@@ -13,6 +13,7 @@ from hullfield._arrays import floats, point
 from hullfield._batch import Batch
 from hullfield._errors import InvalidInputError, InvalidTypeError
 from hullfield._pending import Pending, query
+from hullfield._scalars import real, whole
 from hullfield.collide._arena import Arena, cast_options, motion_columns, point_columns
 from hullfield.collide._columns import (
     BodyColumns,
@@ -23,17 +24,7 @@ from hullfield.collide._columns import (
     leading,
     rays_of,
 )
-from hullfield.collide._numbers import (
-    all_of,
-    column,
-    flag,
-    number,
-    numbers_column,
-    pairs_argument,
-    pairs_column,
-    scales_column,
-    whole,
-)
+from hullfield.collide._numbers import all_of, column, flag, numbers_column, pairs_argument, pairs_column, scales_column
 from hullfield.collide._rows import Stats, batch
 
 
@@ -104,7 +95,7 @@ class HeightField:
         grid = floats("heights", heights, None, np.float32, any_shape=True)
         if grid.ndim != 2:
             raise InvalidInputError(f"heights has the shape {grid.shape}, it must be (rows, columns)")
-        steps = [number("spacing", spacing)] * 2 if np.ndim(spacing) == 0 else point("spacing", spacing, 2)
+        steps = [real("spacing", spacing)] * 2 if np.ndim(spacing) == 0 else point("spacing", spacing, 2)
         self._native = _native.HeightField(grid, steps, point("origin", origin, 3))
 
     @property
@@ -325,7 +316,7 @@ class Compounds:
     def _measures(
         self, name: str, bodies: CompoundColumns, pairs: npt.ArrayLike | str, margin: float, of_bodies: bool
     ) -> Pending[Batch[Stats]]:
-        columns, limit = _bodies("bodies", bodies), number("margin", margin)
+        columns, limit = _bodies("bodies", bodies), real("margin", margin)
         return Pending(self._native.measures(name, columns, pairs_argument(pairs), limit, of_bodies), batch)
 
     @query
@@ -368,7 +359,7 @@ class Compounds:
     ) -> Pending[Batch[Stats]]:
         columns, count = _bodies("bodies", bodies), len(bodies)
         motions = motion_columns(velocities, angular_velocities, count)
-        options = number("duration", duration), flag("witness", witness)
+        options = real("duration", duration), flag("witness", witness)
         return Pending(self._native.sweeps(columns, *motions, pairs_argument(pairs), *options, of_bodies), batch)
 
     @query
@@ -404,7 +395,7 @@ class Compounds:
     ) -> Pending[Batch[Stats]]:
         """The part whose surface is nearest to each point: as :meth:`Arena.nearest_points`, with ``part``."""
         places, worlds = point_columns(points, worlds)
-        limit = number("max_distance", max_distance)
+        limit = real("max_distance", max_distance)
         return Pending(self._native.points(_bodies("bodies", bodies), places, worlds, limit), batch)
 
     @query
@@ -447,7 +438,7 @@ class Compounds:
         self, bodies: CompoundColumns, *, count: int = 1, max_distance: float = np.inf
     ) -> Pending[Batch[Stats]]:
         """The nearest other bodies of each body, by their nearest parts: as :meth:`Arena.nearest_bodies`, with ``part_a`` and ``part_b``."""
-        options = whole("count", count), number("max_distance", max_distance)
+        options = whole("count", count), real("max_distance", max_distance)
         return Pending(self._native.nearest_bodies(_bodies("bodies", bodies), *options), batch)
 
     @query
@@ -455,7 +446,7 @@ class Compounds:
         self, bodies: CompoundColumns, shapes: BodyColumns, *, count: int = 1, max_distance: float = np.inf
     ) -> Pending[Batch[Stats]]:
         """The bodies nearest to each of some hulls that are not of the scene: as :meth:`Arena.nearest_bodies_to`, with ``part``."""
-        options = whole("count", count), number("max_distance", max_distance)
+        options = whole("count", count), real("max_distance", max_distance)
         columns = _bodies("bodies", bodies), bodies_of("shapes", shapes)
         return Pending(self._native.nearest_bodies_to(*columns, *options), batch)
 

@@ -13,7 +13,8 @@ import numpy.typing as npt
 from hullfield import _native
 from hullfield._arrays import floats, indices, point
 from hullfield._errors import InvalidInputError, InvalidTypeError
-from hullfield.collide._numbers import all_of, number, whole
+from hullfield._scalars import real, whole
+from hullfield.collide._numbers import all_of
 
 
 class Dimension(IntEnum):
@@ -62,12 +63,12 @@ class Hull:
     @classmethod
     def ball(cls, radius: float) -> Hull:
         """A ball about the origin: a point, rounded."""
-        return cls._of(_native.Hull.ball(number("radius", radius)))
+        return cls._of(_native.Hull.ball(real("radius", radius)))
 
     @classmethod
     def capsule(cls, a: npt.ArrayLike, b: npt.ArrayLike, radius: float) -> Hull:
         """The capsule about the segment from ``a`` to ``b``, (3,) each; a ball where they coincide."""
-        return cls._of(_native.Hull.capsule(point("a", a, 3), point("b", b, 3), number("radius", radius)))
+        return cls._of(_native.Hull.capsule(point("a", a, 3), point("b", b, 3), real("radius", radius)))
 
     @classmethod
     def cylinder(cls, a: npt.ArrayLike, b: npt.ArrayLike, radius: float, sides: int) -> Hull:
@@ -80,13 +81,13 @@ class Hull:
             sides: 3 to 65,536. The sides lie inside the cylinder by ``radius (1 − cos(π / sides))`` at most: 1.9 % of the radius for 16.
         """
         ends = point("a", a, 3), point("b", b, 3)
-        return cls._of(_native.Hull.cylinder(*ends, number("radius", radius), whole("sides", sides)))
+        return cls._of(_native.Hull.cylinder(*ends, real("radius", radius), whole("sides", sides)))
 
     @classmethod
     def cone(cls, base: npt.ArrayLike, tip: npt.ArrayLike, radius: float, sides: int) -> Hull:
         """The pyramid of so many sides that approximates a cone, with the centre of its base at ``base`` and its tip at ``tip``, (3,) each."""
         ends = point("base", base, 3), point("tip", tip, 3)
-        return cls._of(_native.Hull.cone(*ends, number("radius", radius), whole("sides", sides)))
+        return cls._of(_native.Hull.cone(*ends, real("radius", radius), whole("sides", sides)))
 
     @classmethod
     def triangle(cls, corners: npt.ArrayLike) -> Hull:
@@ -134,7 +135,7 @@ class Hull:
 
     def rounded(self, radius: float) -> Hull:
         """The same hull with this rounding radius: all points within this distance of it, in the hull's own units."""
-        return Hull._of(self._native.rounded(number("radius", radius)))
+        return Hull._of(self._native.rounded(real("radius", radius)))
 
     def simplify(self, max_vertices: int) -> tuple[Hull, float]:
         """A hull of at most so many of these vertices, and how far the others lie outside of it, in the hull's own units, rounded up.

@@ -1,8 +1,7 @@
-"""Checks of single numbers, and of arrays that keep f64 where that matters."""
+"""Checks of words, flags and columns, and of arrays that keep f64 where that matters."""
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
@@ -13,29 +12,6 @@ from hullfield._arrays import floats, indices
 from hullfield._errors import InvalidInputError, InvalidTypeError
 
 T = TypeVar("T")
-
-
-def number(name: str, value: object) -> float:
-    """One real number."""
-    if isinstance(value, (bool, np.bool_, str, bytes)):
-        raise InvalidTypeError(f"{name} is {value!r}, it must be a real number")
-    try:
-        return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidTypeError(f"{name} is {value!r}, it must be a real number") from None
-
-
-def whole(name: str, value: object, least: int = 0, most: int = 0xFFFF_FFFF) -> int:
-    """One whole number."""
-    if isinstance(value, (bool, np.bool_)):
-        raise InvalidTypeError(f"{name} is {value!r}, it must be a whole number")
-    try:
-        count = operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        raise InvalidTypeError(f"{name} is {value!r}, it must be a whole number") from None
-    if not least <= count <= most:
-        raise InvalidInputError(f"{name} is {count}, it must be from {least} to {most}")
-    return count
 
 
 def flag(name: str, value: object) -> bool:
@@ -80,7 +56,7 @@ def real_type(value: object) -> npt.DTypeLike:
     return np.float32 if getattr(value, "dtype", None) in (np.float32, np.float16) else np.float64
 
 
-def positions(
+def positions_column(
     name: str, value: object, count: int | None
 ) -> tuple[npt.NDArray[np.float32] | None, npt.NDArray[np.float64] | None]:
     """Positions in f32 and in f64; one of them is there."""

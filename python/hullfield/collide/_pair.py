@@ -13,8 +13,8 @@ import numpy.typing as npt
 from hullfield import _native
 from hullfield._arrays import floats, point
 from hullfield._errors import InvalidInputError, InvalidTypeError
+from hullfield._scalars import real
 from hullfield.collide._hull import Hull
-from hullfield.collide._numbers import number
 
 
 class Pose:
@@ -34,7 +34,7 @@ class Pose:
         rotation: npt.ArrayLike = (0.0, 0.0, 0.0, 1.0),
         scale: npt.ArrayLike = 1.0,
     ) -> None:
-        scales = [number("scale", scale)] * 3 if np.ndim(scale) == 0 else point("scale", scale, 3, np.float32)
+        scales = [real("scale", scale)] * 3 if np.ndim(scale) == 0 else point("scale", scale, 3, np.float32)
         self._numbers = (
             tuple(point("position", position, 3, np.float32)),
             tuple(point("rotation", rotation, 4, np.float32)),
@@ -44,7 +44,7 @@ class Pose:
     @classmethod
     def of_half_space(cls, normal: npt.ArrayLike, offset: float) -> Pose:
         """The pose in which :meth:`Hull.half_space` is all points with ``normal · x ≤ offset``, the normal a unit vector, (3,)."""
-        return cls(*_native.pose_of_half_space(point("normal", normal, 3), number("offset", offset)))
+        return cls(*_native.pose_of_half_space(point("normal", normal, 3), real("offset", offset)))
 
     @classmethod
     def from_matrix(cls, matrix: npt.ArrayLike) -> Pose:
@@ -149,7 +149,7 @@ def manifold(a: Hull, pose_a: Pose | None, b: Hull, pose_b: Pose | None, *, marg
     Args:
         margin: points that are farther apart are left out, in world units, ≥ 0, except for the nearest point.
     """
-    row = _native.pair_manifold(*_pair(a, pose_a, b, pose_b), number("margin", margin))
+    row = _native.pair_manifold(*_pair(a, pose_a, b, pose_b), real("margin", margin))
     return row  # type: ignore[no-any-return]
 
 
@@ -181,7 +181,7 @@ def sweep(
     motion_a = point("velocity_a", velocity_a, 3), point("angular_velocity_a", angular_velocity_a, 3)
     motion_b = point("velocity_b", velocity_b, 3), point("angular_velocity_b", angular_velocity_b, 3)
     hull_a, at_a, hull_b, at_b = _pair(a, pose_a, b, pose_b)
-    row = _native.pair_sweep(hull_a, at_a, motion_a, hull_b, at_b, motion_b, number("duration", duration))
+    row = _native.pair_sweep(hull_a, at_a, motion_a, hull_b, at_b, motion_b, real("duration", duration))
     return row  # type: ignore[no-any-return]
 
 
@@ -204,7 +204,7 @@ def raycast(
     """
     start, way = point("origin", origin, 3), point("direction", direction, 3)
     native, at = _hull("hull", hull, "pose", pose)
-    return _native.hull_raycast(native, at, start, way, number("max_distance", max_distance))  # type: ignore[no-any-return]
+    return _native.hull_raycast(native, at, start, way, real("max_distance", max_distance))  # type: ignore[no-any-return]
 
 
 def nearest_point(hull: Hull, pose: Pose | None, point_: npt.ArrayLike) -> np.void:

@@ -12,7 +12,8 @@ import numpy.typing as npt
 from hullfield import _native
 from hullfield._arrays import floats
 from hullfield._errors import InvalidInputError, InvalidTypeError
-from hullfield.collide._numbers import all_of, number
+from hullfield._scalars import real
+from hullfield.collide._numbers import all_of
 
 
 def link_poses(
@@ -119,10 +120,10 @@ def joint_deviation(joints: Sequence[Revolute | Prismatic], reach: float) -> flo
     steps: list[tuple[float, float | None]] = []
     for row, joint in enumerate(all_of("joints", joints, object)):
         if isinstance(joint, Revolute):
-            steps.append((number("angle", joint.angle), number("reach", joint.reach)))
+            steps.append((real("angle", joint.angle), real("reach", joint.reach)))
         elif isinstance(joint, Prismatic):
-            steps.append((number("length", joint.length), None))
+            steps.append((real("length", joint.length), None))
         else:
             kind = type(joint).__name__
             raise InvalidTypeError(f"joints[{row}] is of the type {kind}, it must be Revolute or Prismatic")
-    return _native.joint_deviation(steps, number("reach", reach))
+    return _native.joint_deviation(steps, real("reach", reach))

@@ -10,10 +10,10 @@ import numpy.typing as npt
 from hullfield import _native
 from hullfield._errors import InvalidInputError, InvalidTypeError
 from hullfield._pending import Pending, query
+from hullfield._scalars import real
 from hullfield.collide._arena import Arena
 from hullfield.collide._columns import BodyColumns, bodies_of
-from hullfield.collide._numbers import column, number
-from hullfield.collide._numbers import positions as positions_column
+from hullfield.collide._numbers import column, positions_column
 from hullfield.collide._rows import Stats
 
 NO_ID = 0xFFFF_FFFF_FFFF_FFFF
@@ -174,17 +174,17 @@ class Bodies:
     @query
     def distances(self, *, margin: float = np.inf) -> Pending[Found]:
         """How far bodies within a margin are apart: :meth:`Arena.distances`."""
-        return Pending(self._native.distances(number("margin", margin)), Found)
+        return Pending(self._native.distances(real("margin", margin)), Found)
 
     @query
     def contacts(self, *, margin: float = 0.0) -> Pending[Found]:
         """How deep bodies overlap, and where: :meth:`Arena.contacts`."""
-        return Pending(self._native.contacts(number("margin", margin)), Found)
+        return Pending(self._native.contacts(real("margin", margin)), Found)
 
     @query
     def manifolds(self, *, margin: float = 0.0) -> Pending[Found]:
         """The same with up to four points of each contact: :meth:`Arena.manifolds`."""
-        return Pending(self._native.manifolds(number("margin", margin)), Found)
+        return Pending(self._native.manifolds(real("margin", margin)), Found)
 
     def events(self, found: Found) -> npt.NDArray[Any]:
         """What became of the touching pairs since the last answer that was handed in.

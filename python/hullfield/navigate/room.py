@@ -31,11 +31,11 @@ import numpy as np
 import numpy.typing as npt
 
 from hullfield import _native
-from hullfield._arrays import flags, floats, indices, point
+from hullfield._arrays import array_of, flags, floats, indices, point
 from hullfield._errors import InvalidInputError, InvalidTypeError
 from hullfield._native import Room as NativeRoom
 from hullfield._pending import Pending, query
-from hullfield._scalars import U64, array_of, ends_of, real, some_indices, whole
+from hullfield._scalars import U64, ends_of, real, some_indices, whole
 from hullfield.navigate._reach import Reach, Stats
 
 __all__ = [

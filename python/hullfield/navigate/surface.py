@@ -30,14 +30,14 @@ import numpy as np
 import numpy.typing as npt
 
 from hullfield import _native
-from hullfield._arrays import flags, floats, indices, point
+from hullfield._arrays import array_of, flags, floats, indices, point
 from hullfield._errors import InvalidInputError
 from hullfield._memory import require
 from hullfield._mesh import mesh_arrays
 from hullfield._native import Surface as NativeSurface
 from hullfield._native import SurfaceField as NativeField
 from hullfield._pending import Pending, query
-from hullfield._scalars import U64, array_of, real, real_or_none, some_indices, whole
+from hullfield._scalars import U64, real, real_or_none, some_indices, whole
 from hullfield.navigate._reach import Reach, Stats
 from hullfield.navigate._surface_paths import (
     MISSING,
