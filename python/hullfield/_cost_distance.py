@@ -14,7 +14,7 @@ from hullfield import _native
 from hullfield._arrays import floats
 from hullfield._cells import CellPaths, cells_of, cut
 from hullfield._errors import InvalidInputError, InvalidTypeError
-from hullfield._pending import Call, Pending
+from hullfield._pending import Call, Pending, query
 from hullfield._scalars import real_or_none
 
 __all__ = ["NO_TARGET", "CellPaths", "CostDistance", "CostDistanceReport", "cost_distance"]
@@ -104,20 +104,21 @@ class CostDistance:
         allocation[reached] = values[self.sources[reached]]
         return allocation
 
-    def path(self, cell: Sequence[int]) -> npt.NDArray[np.int32]:
+    def path(self, cell: npt.ArrayLike) -> npt.NDArray[np.int32]:
         """The cells of the path from a cell, column and row, to its target, both included, (k, 2). The cell alone where no target is reached."""
-        return self.paths([cell])[0]
+        return self.paths(np.asarray(cell)[None])[0]
 
-    def paths(self, cells: npt.ArrayLike) -> CellPaths:
-        """The paths from many cells, (n, 2), column and row.
+    @query
+    def paths(self, cells: npt.ArrayLike) -> Pending[CellPaths]:
+        """The paths from many cells, (n, 2), column and row. On all cores; Ctrl-C ends it.
 
         Raises:
             InvalidInputError: a cell is outside of the raster; ``paths=True`` was not given.
         """
         if not self._has_paths:
             raise InvalidInputError("the paths were not asked for: paths=True")
-        offsets, all_cells = self._native.paths(cells_of("cells", cells, 2))
-        return CellPaths(offsets, cut(all_cells, 2))
+        native = self._native.paths(cells_of("cells", cells, 2))
+        return Pending(native, lambda answer: CellPaths(answer[0], cut(answer[1], 2)))
 
     def to_xarray(self) -> Any:
         """The distances as an ``xarray.DataArray`` with the coordinates of the raster, which must have been one."""

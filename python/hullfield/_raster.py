@@ -434,13 +434,15 @@ class RasterArguments:
             named + ("" if scale is None else f", {scale._arguments}"),
             cells_of("goals", goals, 2),
             None if folder is None else os.fspath(folder),
-            "eight" if connectivity is None else connectivity,
-            "both_free" if corners is None else corners,
-            whole_or_none("memory_limit", memory_limit, U64),
-            whole_or_none("tile_edge", tile_edge),
-            whole_or_none("max_distance", max_distance, U64),
-            "entry" if cost_rule is None else cost_rule,
-            None if step_lengths is None else _lengths(step_lengths),
+            (
+                "eight" if connectivity is None else connectivity,
+                "both_free" if corners is None else corners,
+                whole_or_none("memory_limit", memory_limit, U64),
+                whole_or_none("tile_edge", tile_edge),
+                whole_or_none("max_distance", max_distance, U64),
+                "entry" if cost_rule is None else cost_rule,
+                None if step_lengths is None else _lengths(step_lengths),
+            ),
         )
 
 

@@ -1,5 +1,6 @@
 //! `hullfield.cost_distance`.
 
+use std::iter::once;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -8,34 +9,39 @@ use hullfield::flow::{self, Cell, CostDistanceOptions, CostDistanceReport, Frict
 use numpy::{PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::PyDict;
 
 use crate::arrays::{array, matrix, numbers, optional, rows, shaped};
-use crate::error::{OrRaise, invalid};
+use crate::batch::map;
+use crate::error::invalid;
 use crate::flow::cells::{cells, connectivity, coordinates};
 use crate::flow::scale::{Friction, cost_rule};
 use crate::wait::{Finish, Pending, finish};
 
+/// How many paths a thread walks at a time.
+const PATHS_A_THREAD: usize = 16;
+
 /// A solved cost distance. What is asked for again is kept here; the arrays are Python's.
 #[pyclass(frozen, module = "hullfield._native")]
 pub(crate) struct CostDistance {
-    solved: flow::CostDistance,
+    solved: Arc<flow::CostDistance>,
 }
 
 #[pymethods]
 impl CostDistance {
     /// The cells of the paths from some cells, one after the other, and where each begins.
-    fn paths<'py>(
-        &self,
-        py: Python<'py>,
-        cells: PyReadonlyArrayDyn<'py, i32>,
-    ) -> PyResult<Bound<'py, PyTuple>> {
-        let (mut all, mut offsets) = (Vec::new(), vec![0_i64]);
-        for start in self::cells(py, "cells", &cells)? {
-            all.extend(self.solved.path(start).or_raise(py)?);
-            offsets.push(all.len() as i64);
-        }
-        PyTuple::new(py, [array(py, offsets), coordinates(py, &all)?])
+    fn paths(&self, py: Python<'_>, cells: PyReadonlyArrayDyn<'_, i32>) -> PyResult<Pending> {
+        let (solved, starts) = (Arc::clone(&self.solved), self::cells(py, "cells", &cells)?);
+        Ok(Pending::run(move |cancel| {
+            let paths = map(starts.len(), PATHS_A_THREAD, cancel, |row| solved.path(starts[row]))?;
+            let offsets = once(0).chain(paths.iter().map(Vec::len));
+            let offsets = offsets.scan(0, |end, len| {
+                *end += len as i64;
+                Some(*end)
+            });
+            let (offsets, all): (Vec<i64>, Vec<Cell>) = (offsets.collect(), paths.concat());
+            Ok(finish(move |py| (array(py, offsets), coordinates(py, &all)?).into_py_any(py)))
+        }))
     }
 }
 
@@ -113,7 +119,7 @@ fn answer(mut solved: flow::CostDistance, height: usize, width: usize, has_alloc
             false => None,
         };
         let report = report(py, &solved.report)?;
-        (distances, allocation, report, CostDistance { solved }).into_py_any(py)
+        (distances, allocation, report, CostDistance { solved: Arc::new(solved) }).into_py_any(py)
     })
 }
 

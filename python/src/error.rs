@@ -7,10 +7,11 @@ use pyo3::types::PyString;
 /// The name of the class in `hullfield._errors` for an error.
 fn class_name(error: &Error) -> &'static str {
     match error {
-        Error::Value { .. } | Error::Missing { .. } | Error::Count { .. } | Error::Invalid { .. } => {
-            "InvalidInputError"
-        }
-        Error::TooMany { .. } => "InvalidInputError",
+        Error::Value { .. }
+        | Error::Missing { .. }
+        | Error::Count { .. }
+        | Error::TooMany { .. }
+        | Error::Invalid { .. } => "InvalidInputError",
         Error::NoGpu { .. } => "NoGpuError",
         Error::MemoryLimit { .. } | Error::OutOfMemory { .. } => "MemoryLimitError",
         Error::NoGoals { .. } => "NoGoalsError",

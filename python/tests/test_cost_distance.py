@@ -292,6 +292,23 @@ def test_bad_input_is_one_clear_error(arguments: dict[str, Any], error: type[Exc
         cost_distance(**options)
 
 
+def test_many_paths_are_those_of_one_at_a_time() -> None:
+    friction = np.random.default_rng(5).uniform(1, 9, (60, 80))
+    friction[::7, 3:] = np.nan
+    solved = hullfield.cost_distance(None, [[40, 30], [2, 1]], friction=friction, paths=True)
+    rows, columns = np.nonzero(np.isfinite(friction))
+    starts = np.stack([columns, rows], axis=1)
+    paths = solved.paths(starts)
+    assert len(paths) == len(starts) and paths.offsets[0] == 0 and paths.offsets[-1] == len(paths.cells)
+    for index in (0, 17, 1800, len(starts) - 1):
+        np.testing.assert_array_equal(paths[index], solved.path(starts[index]))
+        np.testing.assert_array_equal(paths[index][0], starts[index])
+    assert len(solved.paths(np.zeros((0, 2), int))) == 0
+    assert solved.paths.start(starts).wait().offsets.tolist() == paths.offsets.tolist()
+    with pytest.raises(hullfield.InvalidInputError, match=r"query 1.*80"):
+        solved.paths([[0, 1], [80, 0]])
+
+
 def test_what_was_not_asked_for_is_an_error() -> None:
     solved = cost_distance(None, [(0, 0)], friction=np.ones((2, 3)))
     with pytest.raises(hullfield.InvalidInputError, match="allocation=True"):

@@ -17,7 +17,7 @@ use pyo3::types::PyDict;
 use crate::arrays::{array, matrix, shaped};
 use crate::error::{OrRaise, invalid};
 use crate::flow::cells::{cells, connectivity, coordinates, goal_report};
-use crate::flow::scale::cost_rule as cost_rule_of;
+use crate::flow::scale::cost_rule;
 use crate::progress::Progress;
 use crate::wait::{Finish, Pending, finish};
 
@@ -147,9 +147,35 @@ pub(crate) fn answer_or_raised<T: Send + 'static>(
     }
 }
 
+/// The options of a field by their names: connectivity, corners, memory limit, edge of tiles, largest distance, cost rule and lengths of
+/// steps.
+#[derive(FromPyObject)]
+pub(crate) struct OptionArguments(
+    String,
+    String,
+    Option<u64>,
+    Option<u32>,
+    Option<u64>,
+    String,
+    Option<[u32; 3]>,
+);
+
+impl OptionArguments {
+    pub(crate) fn get(&self, py: Python<'_>) -> PyResult<RasterOptions> {
+        Ok(RasterOptions {
+            connectivity: connectivity(py, &self.0, &self.1)?,
+            memory_limit: self.2,
+            tile_edge: self.3,
+            max_distance: self.4,
+            cost_rule: cost_rule(py, &self.5)?,
+            step_lengths: self.6.map(|[x, y, diagonal]| StepLengths { x, y, diagonal }),
+        })
+    }
+}
+
 /// `hullfield::flow::solve_raster`. `None` for the folder keeps the distances in memory.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "one for each option")]
+#[expect(clippy::too_many_arguments, reason = "the raster is three of them")]
 pub(crate) fn solve_raster(
     py: Python<'_>,
     read: Py<PyAny>,
@@ -157,21 +183,10 @@ pub(crate) fn solve_raster(
     identity: String,
     goals: PyReadonlyArrayDyn<'_, i32>,
     folder: Option<PathBuf>,
-    connectivity_name: &str,
-    corners: &str,
-    memory_limit: Option<u64>,
-    tile_edge: Option<u32>,
-    max_distance: Option<u64>,
-    cost_rule: &str,
-    step_lengths: Option<[u32; 3]>,
+    options: OptionArguments,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Pending> {
-    let goals = cells(py, "goals", &goals)?;
-    let connectivity = connectivity(py, connectivity_name, corners)?;
-    let cost_rule = cost_rule_of(py, cost_rule)?;
-    let step_lengths = step_lengths.map(|[x, y, diagonal]| StepLengths { x, y, diagonal });
-    let options =
-        RasterOptions { connectivity, memory_limit, tile_edge, max_distance, cost_rule, step_lengths };
+    let (goals, options) = (cells(py, "goals", &goals)?, options.get(py)?);
     Ok(Pending::run(move |cancel| {
         let raster = CalledRaster::new(read, size, identity);
         let store = match folder {

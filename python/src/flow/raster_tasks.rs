@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use hullfield::flow::{
-    RasterOptions, RasterSolver as LibrarySolver, StepLengths, TileAnswer, TileFiles, TileTask,
-};
+use hullfield::flow::{RasterSolver as LibrarySolver, TileAnswer, TileFiles, TileTask};
 use hullfield::{Error, Location};
 use numpy::PyReadonlyArrayDyn;
 use pyo3::IntoPyObjectExt;
@@ -13,9 +11,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::error::{OrRaise, invalid};
-use crate::flow::cells::{cells, connectivity};
-use crate::flow::raster::{CalledRaster, RasterField, Store, answer_or_raised};
-use crate::flow::scale::cost_rule as cost_rule_of;
+use crate::flow::cells::cells;
+use crate::flow::raster::{CalledRaster, OptionArguments, RasterField, Store, answer_or_raised};
 use crate::wait::Pending;
 
 /// `hullfield::flow::RasterSolver`, with the folder of its tiles.
@@ -27,7 +24,7 @@ pub(crate) struct RasterSolver {
 
 /// Begins, or goes on with what the folder holds. The answer: a [`RasterSolver`].
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "one for each option")]
+#[expect(clippy::too_many_arguments, reason = "the raster is three of them")]
 pub(crate) fn raster_solver(
     py: Python<'_>,
     read: Py<PyAny>,
@@ -35,21 +32,10 @@ pub(crate) fn raster_solver(
     identity: String,
     goals: PyReadonlyArrayDyn<'_, i32>,
     folder: PathBuf,
-    connectivity_name: &str,
-    corners: &str,
-    memory_limit: Option<u64>,
-    tile_edge: Option<u32>,
-    max_distance: Option<u64>,
-    cost_rule: &str,
-    step_lengths: Option<[u32; 3]>,
+    options: OptionArguments,
     threads: usize,
 ) -> PyResult<Pending> {
-    let goals = cells(py, "goals", &goals)?;
-    let connectivity = connectivity(py, connectivity_name, corners)?;
-    let cost_rule = cost_rule_of(py, cost_rule)?;
-    let step_lengths = step_lengths.map(|[x, y, diagonal]| StepLengths { x, y, diagonal });
-    let options =
-        RasterOptions { connectivity, memory_limit, tile_edge, max_distance, cost_rule, step_lengths };
+    let (goals, options) = (cells(py, "goals", &goals)?, options.get(py)?);
     Ok(Pending::run(move |_| {
         let raster = CalledRaster::new(read, size, identity);
         let files = TileFiles::open(folder)?;
