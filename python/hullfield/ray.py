@@ -4,7 +4,7 @@ Work is an object that is called with a batch, a dict of arrays with a row for e
 hulls, a surface, a room. Any callable that pickles will do. Called in one process it gives the same rows as on many, bit for bit, whatever
 the number of workers and whatever dies on the way.
 
-- :func:`run` takes arrays and gives arrays.
+- :func:`run` takes arrays and gives arrays; :class:`Workers` keeps the processes for the next batch.
 - :func:`map_batches` takes a dataset of Ray Data and gives one, for more rows than memory holds.
 - :func:`solve_raster` solves a field over a raster larger than memory, its tiles on many workers.
 
@@ -36,7 +36,7 @@ except ImportError as error:  # pragma: no cover
     message = f"hullfield.ray needs Ray, pip install 'hullfield[ray]': {error}"
     raise ImportError(message) from error
 
-__all__ = ["Work", "map_batches", "run", "solve_raster"]
+__all__ = ["Work", "Workers", "map_batches", "run", "solve_raster"]
 
 Columns = dict[str, npt.NDArray[Any]]
 Work = Callable[[Columns], Columns]
@@ -74,6 +74,57 @@ def _check(workers: int | None, threads: int, num_gpus: float | None, batch_size
     return workers, num_gpus
 
 
+class Workers:
+    """Worker processes that hold the work from call to call: starting them takes seconds, so keep them where there is more than one batch.
+
+    Args:
+        work: what is called with each piece of a batch. It must give a row for each row, and a row must depend on its own row only.
+        workers: processes. By default as many as the cluster has CPUs for.
+        threads: threads of each worker, and the CPUs that it reserves.
+        num_gpus: GPUs that each worker reserves. By default a share of those the cluster has, at most one.
+
+    A worker that dies is started again, and its pieces are given out again. ``with Workers(work) as workers: …`` ends them at the end.
+    """
+
+    def __init__(
+        self, work: Work, *, workers: int | None = None, threads: int = 1, num_gpus: float | None = None
+    ) -> None:
+        workers, num_gpus = _check(workers, threads, num_gpus, 1)
+        options = {"num_cpus": threads, "num_gpus": num_gpus, "max_restarts": -1, "max_task_retries": -1}
+        remote = ray.remote(_Worker).options(**options)
+        shared = ray.put(work)
+        self._actors: list[Any] = [remote.remote(shared, threads) for _ in range(workers)]
+
+    def run(self, batch: Mapping[str, npt.ArrayLike], *, batch_size: int = 4096) -> Columns:
+        """Calls the work with all rows of ``batch``, in pieces. Arguments, result and exceptions are those of :func:`run`."""
+        if not self._actors:
+            raise InvalidInputError("the workers are closed")
+        arrays, count = _columns(batch)
+        starts = _starts(count, batch_size)
+        pieces = _pieces(self._actors, arrays, starts, batch_size)
+        for start, piece in zip(starts, pieces, strict=True):
+            wanted = min(batch_size, count - start)
+            for name, values in piece.items():
+                if len(values) != wanted:
+                    raise InvalidInputError(f"the work gave {len(values)} rows of {name} for {wanted} rows")
+        return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+
+    def close(self) -> None:
+        """Ends the workers. What they are doing is lost."""
+        for actor in self._actors:
+            ray.kill(actor)
+        self._actors = []
+
+    def __len__(self) -> int:
+        return len(self._actors)
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
 def run(
     batch: Mapping[str, npt.ArrayLike],
     work: Work,
@@ -83,7 +134,7 @@ def run(
     num_gpus: float | None = None,
     batch_size: int = 4096,
 ) -> Columns:
-    """Calls ``work`` with all rows of ``batch``, in pieces, on several workers.
+    """Calls ``work`` with all rows of ``batch``, in pieces, on several workers, which are started and ended by this call.
 
     Args:
         batch: arrays with a row for each item; all have the same length.
@@ -101,29 +152,27 @@ def run(
 
     A worker that dies is started again, and its pieces are given out again. Ctrl-C ends all workers.
     """
+    _, count = _columns(batch)
+    workers, num_gpus = _check(workers, threads, num_gpus, batch_size)
+    workers = min(workers, len(_starts(count, batch_size)))
+    with Workers(work, workers=workers, threads=threads, num_gpus=num_gpus) as started:
+        return started.run(batch, batch_size=batch_size)
+
+
+def _columns(batch: Mapping[str, npt.ArrayLike]) -> tuple[Columns, int]:
+    """The arrays of a batch, and how many rows they have."""
     arrays = {name: np.asarray(values) for name, values in batch.items()}
     lengths = {name: len(values) if values.ndim else -1 for name, values in arrays.items()}
     if not arrays or len(set(lengths.values())) != 1 or -1 in lengths.values():
         raise InvalidInputError(f"the arrays have {lengths} rows, all must have the same number")
-    count = next(iter(lengths.values()))
-    workers, num_gpus = _check(workers, threads, num_gpus, batch_size)
-    starts = range(0, max(count, 1), batch_size)
-    workers = min(workers, len(starts))
-    options = {"num_cpus": threads, "num_gpus": num_gpus, "max_restarts": -1, "max_task_retries": -1}
-    remote = ray.remote(_Worker).options(**options)
-    shared = ray.put(work)
-    actors = [remote.remote(shared, threads) for _ in range(workers)]
-    try:
-        pieces = _pieces(actors, arrays, starts, batch_size)
-    finally:
-        for actor in actors:
-            ray.kill(actor)
-    for start, piece in zip(starts, pieces, strict=True):
-        wanted = min(batch_size, count - start)
-        for name, values in piece.items():
-            if len(values) != wanted:
-                raise InvalidInputError(f"the work gave {len(values)} rows of {name} for {wanted} rows")
-    return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+    return arrays, next(iter(lengths.values()))
+
+
+def _starts(count: int, batch_size: int) -> range:
+    """Where the pieces of a batch begin. One of no rows is a piece too: its answer has the arrays' names and types."""
+    if batch_size < 1:
+        raise InvalidInputError(f"batch_size is {batch_size}, it must be at least 1")
+    return range(0, max(count, 1), batch_size)
 
 
 def _pieces(actors: list[Any], arrays: Columns, starts: range, batch_size: int) -> list[Columns]:

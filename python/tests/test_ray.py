@@ -69,6 +69,23 @@ def test_rows_are_those_of_one_process() -> None:
     assert not same(other, whole)
 
 
+def test_workers_are_kept_from_call_to_call() -> None:
+    first, second = {"position": positions(900)}, {"position": positions(400)[::-1].copy()}
+    with hullfield_ray.Workers(Touching(), workers=2) as workers:
+        assert len(workers) == 2
+        found = [workers.run(batch, batch_size=50) for batch in (first, second, first)]
+        for batch, rows in zip((first, second, first), found, strict=True):
+            assert same(rows, Touching()(batch))
+        processes = [set(rows["process"].tolist()) for rows in found]
+        assert processes[0] == processes[1] == processes[2] and len(processes[0]) == 2
+        # An error of one batch leaves the workers as they are.
+        with pytest.raises(KeyError):
+            workers.run({"place": positions(9)})
+        assert same(workers.run(second), Touching()(second))
+    with pytest.raises(hullfield.InvalidInputError, match="the workers are closed"):
+        workers.run(first)
+
+
 def test_a_worker_that_dies_changes_nothing() -> None:
     batch = {"position": positions(3000)}
     whole = Touching()(batch)
