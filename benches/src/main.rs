@@ -17,7 +17,6 @@ mod flow_scenes;
 mod gpu;
 mod heights;
 mod hulls;
-
 mod kernels;
 mod machine;
 mod measures;
@@ -41,6 +40,7 @@ mod sweeps;
 mod timing;
 mod verdicts;
 mod warm;
+mod wheel;
 mod worlds;
 
 use std::process::ExitCode;
@@ -75,7 +75,9 @@ enum Job {
     Shaders(shaders::Options),
     /// The kit for a machine with a GPU: parity, every kernel's time, frames, pairs, fields, agents, bandwidth; within a budget of time.
     Gpu(gpu::Options),
-    /// All of these but accuracy, shaders and gpu.
+    /// The Rust side of `python/benches/distances.py`, which starts it.
+    Wheel(wheel::Options),
+    /// All of these but accuracy, shaders, gpu and wheel.
     All(Options),
 }
 
@@ -100,6 +102,12 @@ fn main() -> ExitCode {
             return match gpu::run(options) {
                 Ok(true) => ExitCode::SUCCESS,
                 Ok(false) => ExitCode::from(1),
+                Err(message) => refuse(&message),
+            };
+        }
+        Job::Wheel(options) => {
+            return match wheel::run(options) {
+                Ok(()) => ExitCode::SUCCESS,
                 Err(message) => refuse(&message),
             };
         }
