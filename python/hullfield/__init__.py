@@ -1,16 +1,12 @@
 """Who touches whom, which way the goal is, and what the shortest path there is, for crowds of thousands to millions.
 
-===============================  ===================================================================================  ==========
-part                             answers                                                                              runs on
-===============================  ===================================================================================  ==========
-:mod:`hullfield.collide`         Which convex bodies touch? How far apart, how deep, where, and when?                 GPU or CPU
-:func:`hullfield.cost_distance`  What does the cheapest way to the nearest target cost, over a raster of friction?    CPU
-:mod:`hullfield.flow`            Which way is the goal, from each cell of a grid, or of a raster larger than memory?  GPU or CPU
-:func:`hullfield.geodesic`       How far is it over a mesh of triangles, exactly, and along which path?               CPU
-:mod:`hullfield.navigate`        What is the shortest path in a room, or over a 3D model?                             CPU
-:mod:`hullfield.work`            The same in rows, for batches: labels of grasps, distances, lengths of paths.        as above
-:mod:`hullfield.ray`             The same over many processes or machines.                                            as above
-===============================  ===================================================================================  ==========
+- :mod:`hullfield.collide`: which convex bodies touch? How far apart, how deep, where, and when? On a GPU or the CPU.
+- :func:`hullfield.cost_distance`: what does the cheapest way to the nearest target cost, over a raster of friction? On the CPU.
+- :mod:`hullfield.flow`: which way is the goal, from each cell of a grid, or of a raster larger than memory? On a GPU or the CPU.
+- :func:`hullfield.geodesic`: how far is it over a mesh of triangles, exactly, and along which path? On the CPU.
+- :mod:`hullfield.navigate`: what is the shortest path in a room, or over a 3D model? On the CPU.
+- :mod:`hullfield.work`: the same in rows, for batches: labels of grasps, distances, lengths of paths.
+- :mod:`hullfield.ray`: the same over many processes or machines.
 
 Arrays go in and come out as numpy's. Every exception is a :class:`hullfield.Error`.
 """
@@ -36,6 +32,9 @@ from hullfield._errors import (
 )
 from hullfield._geodesic import Geodesic, GeodesicPath, Nearest, geodesic
 from hullfield._pending import Pending
+
+#: How docstrings are written: pdoc reads it.
+__docformat__ = "google"
 
 __all__ = [
     "NO_TARGET",

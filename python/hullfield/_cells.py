@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -66,7 +66,15 @@ class CellPaths:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __getitem__(self, path: int) -> npt.NDArray[np.int32]:
+    @overload
+    def __getitem__(self, path: int) -> npt.NDArray[np.int32]: ...
+
+    @overload
+    def __getitem__(self, path: slice) -> list[npt.NDArray[np.int32]]: ...
+
+    def __getitem__(self, path: int | slice) -> npt.NDArray[np.int32] | list[npt.NDArray[np.int32]]:
+        if isinstance(path, slice):
+            return [self[row] for row in range(len(self))[path]]
         count = len(self)
         if not -count <= path < count:
             raise IndexError(f"path {path} does not exist, there are {count}")

@@ -304,6 +304,8 @@ def test_many_paths_are_those_of_one_at_a_time() -> None:
         np.testing.assert_array_equal(paths[index], solved.path(starts[index]))
         np.testing.assert_array_equal(paths[index][0], starts[index])
     assert len(solved.paths(np.zeros((0, 2), int))) == 0
+    for part, row in zip(paths[4:1:-1], (4, 3, 2), strict=True):
+        np.testing.assert_array_equal(part, paths[row])
     assert solved.paths.start(starts).wait().offsets.tolist() == paths.offsets.tolist()
     with pytest.raises(hullfield.InvalidInputError, match=r"query 1.*80"):
         solved.paths([[0, 1], [80, 0]])

@@ -28,7 +28,7 @@ usage: cargo xtask <chore>
                       --short  a few of these
                       --if-there  if the driver is missing and cannot be fetched, say so and end with exit code 0
                       --python [ARGS…]  only the tests of the Python package, in a virtual environment below target that it
-                        makes and fills with pip; types and style too. ARGS are passed to pytest
+                        makes and fills with pip; types, style and the pages of its interface too. ARGS are passed to pytest
   ci                  formatting, lints, documentation, house, wasm, licences, spelling; each step timed
   house [--list]      check the sources against the rules of ARCHITECTURE.md: imports run downward, no circles of files,
                       each shader has a Rust file of its name; --list prints all imports between files

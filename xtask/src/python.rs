@@ -8,13 +8,14 @@ use crate::install;
 use crate::workspace::{is_set, root};
 
 /// What the tests need beside numpy.
-const NEEDED: [&str; 10] = [
+const NEEDED: [&str; 11] = [
     "maturin>=1.9,<2",
     "numpy",
     "pytest",
     "pytest-timeout",
     "mypy",
     "ruff",
+    "pdoc",
     "pandas",
     "scipy",
     "trimesh",
@@ -25,7 +26,7 @@ const RAY: &str = "ray[data]";
 /// Peers that answers are compared with. Tests that miss one are skipped.
 const PEERS: [&str; 6] = ["scikit-image", "coal", "pygeodesic", "potpourri3d", "shapely", "h5py"];
 
-/// Builds the package in a virtual environment of its own, checks its types and its style, and runs its tests. `args` are passed to pytest.
+/// Builds the package in a virtual environment of its own, checks its types and its style, makes the pages of its interface, and runs its tests. `args` are passed to pytest.
 ///
 /// # Errors
 /// What could not be found, installed, built, or what failed.
@@ -59,6 +60,17 @@ pub(crate) fn test(args: &[String]) -> Result<(), String> {
     step("types", environment.command("mypy").args(["--strict", "hullfield"]));
     step("style", environment.command("ruff").args(["check", "--quiet", "."]));
     step("format", environment.command("ruff").args(["format", "--check", "--quiet", "."]));
+    let page = environment.folder.with_file_name("python-docs");
+    let mut pages = environment.command("pdoc");
+    pages.arg("--output-directory").arg(&page).args(["hullfield", "hullfield.work"]);
+    // It imports Ray.
+    let has_ray = environment.command("python").args(["-c", "import ray"]).stderr(Stdio::null()).status();
+    if has_ray.is_ok_and(|status| status.success()) {
+        pages.arg("hullfield.ray");
+    }
+    if step("pages of the interface", &mut pages) {
+        eprintln!("xtask: python, pages of the interface: {}", page.join("index.html").display());
+    }
     step("tests", environment.command("pytest").args(["-q", "--timeout=600"]).args(args));
     if failed.is_empty() { Ok(()) } else { Err(format!("the Python package failed: {}", failed.join(", "))) }
 }

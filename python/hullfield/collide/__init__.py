@@ -1,7 +1,7 @@
 """Which convex bodies touch, how far apart they are, how deep, where, and when.
 
 - A :class:`Hull` is a convex shape. An :class:`Arena` holds the hulls of a scene, laid out once, and bodies that do not move.
-- :class:`BodyColumns` are the bodies of a query: hulls at places. Queries of the arena take them and give a :class:`~hullfield.Batch` of rows.
+- :class:`BodyColumns` are the bodies of a query: hulls at places. Queries of the arena take them and give a :class:`hullfield.Batch` of rows.
 - One pair needs no arena: :func:`distance` and its like take two hulls and two poses.
 - :class:`Compounds` are bodies of several hulls, and height fields. :class:`Bodies` keeps bodies from frame to frame, by ids.
 

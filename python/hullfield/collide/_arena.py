@@ -45,7 +45,7 @@ class Arena:
     """The hulls of a scene, laid out and on a GPU uploaded once, and the queries over bodies made of them.
 
     Each query checks and copies its bodies, starts the work and waits for it; ``arena.contacts.start(…)`` does not wait and gives a
-    :class:`~hullfield.Pending`. The statics count on after the bodies in rows: the static ``i`` of a query over ``n`` bodies is ``n + i``.
+    :class:`hullfield.Pending`. The statics count on after the bodies in rows: the static ``i`` of a query over ``n`` bodies is ``n + i``.
 
     For a pair let R be the smaller and S the sum of the bounding radii, d the distance, and τ = max(1e-5 R, 4e-6 (S + d)). Bodies whose gap is
     within ¾ τ of zero touch. The status is the same on every engine and machine.
