@@ -35,14 +35,14 @@ impl Drop for Folder {
     }
 }
 
-fn raster(scene: &Scene) -> MemoryRaster {
+pub(crate) fn raster(scene: &Scene) -> MemoryRaster {
     let cost =
         |index: usize| if scene.blocked[index] { 0 } else { scene.costs.get(index).map_or(1, |&cost| cost) };
     let costs = (0..scene.blocked.len()).map(cost).collect();
     MemoryRaster::new([scene.size[0], scene.size[1]].map(|length| length as u32), costs).unwrap()
 }
 
-fn options(scene: &Scene, edge: u32) -> RasterOptions {
+pub(crate) fn options(scene: &Scene, edge: u32) -> RasterOptions {
     RasterOptions {
         connectivity: scene.connectivity,
         tile_edge: Some(edge),
@@ -51,16 +51,16 @@ fn options(scene: &Scene, edge: u32) -> RasterOptions {
     }
 }
 
-fn go_on(_: RasterProgress) -> ControlFlow<()> {
+pub(crate) fn go_on(_: RasterProgress) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-fn whole([width, height]: [u32; 2]) -> RasterWindow {
+pub(crate) fn whole([width, height]: [u32; 2]) -> RasterWindow {
     RasterWindow { x: 0, y: 0, width, height }
 }
 
 /// The distances that a field must have: the oracle's, up to the limit.
-fn wanted(scene: &Scene) -> Vec<u64> {
+pub(crate) fn wanted(scene: &Scene) -> Vec<u64> {
     let limit = scene.options.max_distance.map_or(u64::MAX - 1, u64::from);
     let mut distances = exact_distances(scene);
     distances.iter_mut().filter(|distance| **distance > limit).for_each(|distance| *distance = u64::MAX);
@@ -68,7 +68,11 @@ fn wanted(scene: &Scene) -> Vec<u64> {
 }
 
 /// Compares a field with the distances that it must have, and its report.
-fn judge(scene: &Scene, wanted: &[u64], field: &RasterField<'_, impl TileStore>) -> Result<(), String> {
+pub(crate) fn judge(
+    scene: &Scene,
+    wanted: &[u64],
+    field: &RasterField<'_, impl TileStore>,
+) -> Result<(), String> {
     let size = [scene.size[0], scene.size[1]].map(|length| length as u32);
     let found = field.distances(whole(size)).map_err(|error| error.to_string())?;
     if let Some(index) = (0..wanted.len()).find(|&index| found[index] != wanted[index]) {
@@ -144,12 +148,45 @@ fn distances_have_64_bits() {
     }
     assert!(far_count > 1000, "{far_count}");
     // In one tile, distances that differ by more than 32 bits hold.
+    for scene in long_scenes() {
+        [33, 200].into_iter().for_each(|edge| _ = check(&scene, edge));
+    }
+}
+
+/// Serpentines of steps up to and beyond the longest that are relaxed in 32 bits. Many distances within tiles of 33 cells fit into 32 bits, those of the whole
+/// scene don't.
+pub(crate) fn long_scenes() -> Vec<Scene> {
     let random = &mut Random::new(5);
-    for (connectivity, most_cost) in CONNECTIVITIES_2D.into_iter().zip([40_000, 29_000, 41_000, 3_000_000]) {
+    let scene = |(connectivity, most_cost)| {
         let size = [150, 140, 1];
         let scene = Scene::new("far", size, connectivity, scenes::serpentine(150, 140));
-        let scene = scene.goals(&[[0, 0, 0]]).random_costs(most_cost, random);
-        [33, 200].into_iter().for_each(|edge| _ = check(&scene, edge));
+        scene.goals(&[[0, 0, 0]]).random_costs(most_cost, random)
+    };
+    let others = [(CONNECTIVITIES_2D[0], 3_000_000), (CONNECTIVITIES_2D[3], 29_000)];
+    CONNECTIVITIES_2D.into_iter().zip([40_000, 29_000, 41_000, 3_000_000]).chain(others).map(scene).collect()
+}
+
+/// Two parts of a tile, on both sides of a wall, that one neighbour reaches at once, with distances that differ by more than 32 bits hold. The right
+/// tile of two that are 128 cells wide is open and has unit costs.
+pub(crate) fn far_apart_scenes() -> Vec<Scene> {
+    let [width, height] = [256, 100];
+    let part = |wall_row: usize| {
+        // A wall from side to side, with a gap in the first tile, and there what lies below it is far.
+        let blocked = (0..width * height).map(|at| at / width == wall_row && at % width != 3).collect();
+        let scene = Scene::new("far apart", [width, height, 1], Connectivity::Four, blocked);
+        let mut costs = vec![1; width * height];
+        costs[wall_row * width + 3] = u32::MAX;
+        costs[(wall_row + 1) * width..][..9].fill(u32::MAX - 7);
+        (wall_row + 1..height).for_each(|y| costs[y * width + 9] = u32::MAX - 9);
+        Scene { costs, ..scene }
+    };
+    vec![part(1).goals(&[[0, 0, 0]]), part(50).goals(&[[5, 0, 0], [7, 49, 0]])]
+}
+
+#[test]
+fn parts_of_a_tile_may_be_far_apart() {
+    for scene in far_apart_scenes() {
+        [128, 40].into_iter().for_each(|edge| _ = check(&scene, edge));
     }
 }
 
@@ -203,7 +240,7 @@ fn one_wrong_distance_is_found() {
 }
 
 /// Mazes, terrain, walls along the borders of tiles and passages of one cell.
-fn broken_off_scenes() -> Vec<(Scene, u32)> {
+pub(crate) fn broken_off_scenes() -> Vec<(Scene, u32)> {
     let random = &mut Random::new(77);
     let mut scenes = Vec::new();
     for number in 0..extent(12, 50) {
@@ -236,9 +273,9 @@ fn broken_off_scenes() -> Vec<(Scene, u32)> {
 }
 
 /// Rasters a cell wide, barriers a cell wide on either side of the tiles' borders and across them, with one gap or none, mazes and terrain.
-#[test]
-fn barriers_along_borders_equal_the_oracle() {
+pub(crate) fn barrier_scenes() -> Vec<(Scene, u32)> {
     let random = &mut Random::new(91);
+    let mut scenes = Vec::new();
     for number in 0..50 {
         let connectivity = CONNECTIVITIES_2D[number % 4];
         let edge = [8, 13, 16, 32][number / 4 % 4];
@@ -264,8 +301,14 @@ fn barriers_along_borders_equal_the_oracle() {
         let scene = Scene::new(&format!("barriers {number}"), [width, height, 1], connectivity, blocked);
         let scene = scene.random_goals(1 + number % 3, random);
         let scene = if number % 2 == 0 { scene } else { scene.random_costs(2 + number * 40, random) };
-        check(&scene, edge as u32);
+        scenes.push((scene, edge as u32));
     }
+    scenes
+}
+
+#[test]
+fn barriers_along_borders_equal_the_oracle() {
+    barrier_scenes().iter().for_each(|(scene, edge)| _ = check(scene, *edge));
 }
 
 /// Work that ends in the middle goes on from its files, also where some of them are damaged.

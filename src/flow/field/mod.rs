@@ -1,5 +1,6 @@
 //! Fields: the handle, its options and statistics, and a solver for each engine.
 
+pub(crate) mod above;
 pub(crate) mod cpu;
 #[cfg(feature = "gpu")]
 pub(crate) mod gpu;

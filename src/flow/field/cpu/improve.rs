@@ -1,5 +1,6 @@
-//! Distances of 64 bits that the tiles of `relax.rs` lower from some cells.
+//! Distances of 64 bits that the tiles of `relax.rs` lower from some cells. The GPU's form is `src/flow/field/gpu/improve.rs`.
 
+use crate::flow::field::above::{Above, Work};
 use crate::flow::field::cpu::moves::CostRange;
 use crate::flow::field::cpu::relax::{EDGE, MARGIN, Tile, Tiles};
 use crate::flow::field::cpu::stop::StopConditions;
@@ -20,34 +21,32 @@ pub(crate) fn improve(
     max_distance: u64,
     spare: &mut Vec<u32>,
 ) -> bool {
-    let Some(base) = seeds.iter().map(|&seed| distances[seed as usize]).min() else { return true };
-    if base > max_distance {
-        return true;
-    }
+    let above = match Above::of_seeds(distances, seeds, max_distance, costs.longest_step(grid)) {
+        Work::Nothing => return true,
+        Work::TooWide => return false,
+        Work::Above(above) => above,
+    };
     let mut tiles = Tiles::new(grid, costs, std::mem::take(spare));
-    let max_above = u32::try_from(max_distance - base).unwrap_or(u32::MAX).min(UNREACHABLE - 1);
-    tiles.load(distances, base);
+    tiles.load(distances, &above);
     tiles.add_seeds(seeds);
     let mut stop = StopConditions {
-        max_distance: max_above,
+        max_distance: above.max,
         open_targets: Vec::new(),
         has_targets: false,
         awaited: Awaited::default(),
     };
     tiles.run(&mut stop);
-    let is_exact = tiles.store(distances, base, max_above);
+    let is_exact = tiles.store(distances, &above);
     *spare = tiles.distances;
     is_exact
 }
 
 impl Tiles<'_> {
-    /// Loads distances above `base`. Cells nearer than `base` get 0: no path over a seed is shorter than theirs.
-    fn load(&mut self, distances: &[u64], base: u64) {
+    fn load(&mut self, distances: &[u64], above: &Above) {
         let (width, pitch) = (self.grid.width(), self.pitch);
-        let far = u64::from(self.far);
         for (distances, padded) in distances.chunks(width).zip(self.distances[pitch..].chunks_mut(pitch)) {
             for (&distance, padded) in distances.iter().zip(&mut padded[MARGIN..]) {
-                *padded = distance.saturating_sub(base).min(far) as u32;
+                *padded = above.of(distance);
             }
         }
     }
@@ -72,27 +71,14 @@ impl Tiles<'_> {
         }
     }
 
-    /// Writes the distances that are lower than they were, and within `max_above` of `base`. Returns false, and writes nothing, if
-    /// some come too close to what 32 bits hold.
-    fn store(&self, distances: &mut [u64], base: u64, max_above: u32) -> bool {
+    /// Writes the distances that are lower than they were. Returns false, and writes nothing, if some come too close to what 32 bits hold.
+    fn store(&self, distances: &mut [u64], above: &Above) -> bool {
         let (width, pitch) = (self.grid.width(), self.pitch);
-        // One step from any nearer cell stays below `far`.
-        let end = self.far - (u32::MAX - self.far);
         let rows = || self.distances[pitch..].chunks(pitch).map(|row| &row[MARGIN..MARGIN + width]);
-        let counts = |above: u32| above <= max_above && above < self.far;
-        if max_above >= end
-            && rows().take(distances.len() / width).flatten().any(|&above| counts(above) && above >= end)
-        {
+        if !rows().take(distances.len() / width).all(|row| above.is_exact(row)) {
             return false;
         }
-        for (distances, row) in distances.chunks_mut(width).zip(rows()) {
-            for (distance, &above) in distances.iter_mut().zip(row) {
-                // Cells that were nearer than `base` have 0 and stay as they were.
-                if counts(above) {
-                    *distance = (*distance).min(base + u64::from(above));
-                }
-            }
-        }
+        distances.chunks_mut(width).zip(rows()).for_each(|(distances, row)| above.lower(distances, row));
         true
     }
 }

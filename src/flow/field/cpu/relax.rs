@@ -28,7 +28,7 @@ pub(crate) const MARGIN: usize = EDGE;
 /// The bits of the rows of a tile; bit 0 is the row above the tile.
 const TILE_ROWS: u32 = 0x1_fffe;
 /// The longest step times cost that tiles are relaxed with: longer ones come too close to what 32 bits hold.
-const MAX_STEP: u64 = 1 << 24;
+pub(crate) const MAX_STEP: u64 = 1 << 24;
 /// The width of a bucket, in steps along an axis of the mean cost: about one tile.
 const BUCKET_STEPS: u64 = 16;
 /// How often a row is relaxed by a single step along itself before it is relaxed from end to end.
