@@ -23,7 +23,7 @@ pub(crate) struct FieldBatch {
     pub(crate) layout: Layout,
     /// The distances of each strip.
     pub(crate) distances: Vec<Buffer<u32>>,
-    /// The codes of each strip.
+    /// The codes of each strip; none for distances alone.
     pub(crate) codes: Vec<Buffer<u32>>,
     /// The bit planes of even rounds and of odd rounds.
     pub(crate) planes: Option<[Buffer<[u32; 2]>; 2]>,
@@ -42,43 +42,54 @@ impl FieldBatch {
         requests: &[FieldInfo],
         method: TileMethod,
     ) -> Result<Self> {
-        let (device, field_count) = (&job.device, requests.len());
         let target_count =
             requests.iter().map(|(request, _)| request.limits.targets.len()).max().unwrap_or(0);
+        let layout = Layout::new(&job.grid, &job.device.strips, method, requests.len(), target_count);
+        let mut batch = Self::without_codes(frame, &job.device, layout, job.max_distance)?;
+        let make = |label, len: usize| Buffer::<u32>::new(&job.device.context, label, len);
+        let strips = 0..batch.layout.strips.cells.len();
+        let codes = strips.map(|strip| make("hullfield.flow.codes", batch.layout.code_words(strip)));
+        batch.codes = codes.collect::<Result<_>>()?;
+        if target_count > 0 {
+            let cells = target_cells(&job.grid, requests, target_count)?;
+            let buffer = make("hullfield.flow.targets", cells.len())?;
+            frame.upload(&buffer, 0, &cells)?;
+            batch.targets = Some((buffer, make("hullfield.flow.gathered", cells.len())?));
+        }
+        batch.has_obstacles = job.grid.obstacle_count() > 0;
+        Ok(batch)
+    }
+
+    /// A batch for distances alone, without targets: [`encode_finish`](Self::encode_finish) must not follow its rounds.
+    pub(crate) fn without_codes(
+        frame: &mut Frame,
+        device: &DeviceGrid,
+        layout: Layout,
+        max_distance: Option<u32>,
+    ) -> Result<Self> {
         let context: &Context = &device.context;
-        let layout = Layout::new(&job.grid, &device.strips, method, field_count, target_count);
-        let strips = 0..layout.strips.cells.len();
         let make = |label, len: usize| Buffer::<u32>::new(context, label, len);
-        let distances =
-            strips.clone().map(|strip| make("hullfield.flow.distances", layout.distances_len(strip)));
-        let codes = strips.map(|strip| make("hullfield.flow.codes", layout.code_words(strip)));
+        let strips = 0..layout.strips.cells.len();
+        let distances = strips.map(|strip| make("hullfield.flow.distances", layout.distances_len(strip)));
         let plane = |label| Buffer::<[u32; 2]>::new(context, label, layout.plane_words());
-        let planes = match method {
+        let planes = match layout.method {
             TileMethod::BitWave => {
                 Some([plane("hullfield.flow.planes_even")?, plane("hullfield.flow.planes_odd")?])
             }
             TileMethod::Relax2d | TileMethod::Relax3d => None,
         };
-        let state = make("hullfield.flow.state", HEADER + field_count * FIELD_WORDS)?;
-        upload_state(frame, &state, field_count, job.max_distance)?;
-        let targets = if target_count == 0 {
-            None
-        } else {
-            let cells = target_cells(&job.grid, requests, target_count)?;
-            let buffer = make("hullfield.flow.targets", cells.len())?;
-            frame.upload(&buffer, 0, &cells)?;
-            Some((buffer, make("hullfield.flow.gathered", cells.len())?))
-        };
+        let state = make("hullfield.flow.state", HEADER + layout.field_count * FIELD_WORDS)?;
+        upload_state(frame, &state, layout.field_count, max_distance)?;
         Ok(Self {
             distances: distances.collect::<Result<_>>()?,
-            codes: codes.collect::<Result<_>>()?,
+            codes: Vec::new(),
             queue: make("hullfield.flow.queue", QUEUE_ARRAYS * layout.tile_count())?,
             device: device.clone(),
-            has_obstacles: job.grid.obstacle_count() > 0,
+            has_obstacles: false,
             layout,
             planes,
             state,
-            targets,
+            targets: None,
         })
     }
 

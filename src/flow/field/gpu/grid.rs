@@ -69,9 +69,8 @@ impl DeviceGrid {
             let len = if costs.is_empty() { 1 } else { strips.len(strip) };
             let buffer = Buffer::new(frame.context(), "hullfield.flow.costs", len)?;
             if !costs.is_empty() {
-                let from = cells.start.saturating_sub(strips.halo);
-                let to = (cells.end + strips.halo).min(costs.len());
-                frame.upload(&buffer, from + strips.halo - cells.start, &costs[from..to])?;
+                let held = strips.held_cells(strip, costs.len());
+                frame.upload(&buffer, held.start + strips.halo - cells.start, &costs[held])?;
             }
             Ok(buffer)
         };

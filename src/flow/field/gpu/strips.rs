@@ -84,6 +84,12 @@ impl Strips {
         self.cells[strip].len() + 2 * self.halo
     }
 
+    /// The cells that the arrays of a strip hold, those of its halo included.
+    pub(crate) fn held_cells(&self, strip: usize, cell_count: usize) -> Range<usize> {
+        let cells = &self.cells[strip];
+        cells.start.saturating_sub(self.halo)..(cells.end + self.halo).min(cell_count)
+    }
+
     /// The strip that a cell belongs to.
     pub(crate) fn strip_of(&self, cell: usize) -> usize {
         cell / (self.slices as usize * self.slice_cells)
