@@ -72,7 +72,8 @@
 //! ```
 //!
 //! [`flow::cost_distance`] takes a raster of floating-point friction instead, as geographic information systems do: the least cost from each cell to
-//! the nearest of some targets, in the units of the map, with a bound on its error. [`flow::solve_raster`] solves rasters larger than memory.
+//! the nearest of some targets, in the units of the map, with a bound on its error. [`flow::solve_raster`] solves rasters larger than memory,
+//! [`flow::solve_raster_on`] on a GPU.
 //!
 //! # The shortest path in a room
 //!

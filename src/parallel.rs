@@ -65,6 +65,29 @@ pub(crate) fn map<T: Sync, U: Send>(items: &[T], work: impl Fn(&T) -> U + Sync +
     map_shares(items, ONE, work)
 }
 
+/// Maps in order, each item on a thread of its own, for work that waits for a device. No thread of our pool may: the thread on which all answers of a
+/// device arrive makes those of other queries in that pool. So it would wait for threads that wait for it. In a browser, where nothing waits, one after the other.
+pub(crate) fn map_waiting<T: Sync, U: Send>(items: &[T], work: impl Fn(&T) -> U + Sync) -> Vec<U> {
+    #[cfg(not(target_arch = "wasm32"))]
+    if items.len() > ONE {
+        let work = &work;
+        return std::thread::scope(|scope| {
+            let start = |(number, item)| {
+                let named = std::thread::Builder::new().name(format!("hullfield waiting {number}"));
+                named.spawn_scoped(scope, move || work(item)).map_err(|_| item)
+            };
+            let threads: Vec<_> = items.iter().enumerate().map(start).collect();
+            let finish = |thread: Result<std::thread::ScopedJoinHandle<'_, U>, &T>| match thread {
+                Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+                // The system has no more threads.
+                Err(item) => work(item),
+            };
+            threads.into_iter().map(finish).collect()
+        });
+    }
+    items.iter().map(work).collect()
+}
+
 /// Maps in order; a thread takes at least `share` items at a time.
 pub(crate) fn map_shares<T: Sync, U: Send>(
     items: &[T],
@@ -290,6 +313,37 @@ mod pools {
 #[cfg(all(test, feature = "threads", not(target_arch = "wasm32")))]
 mod tests {
     use super::*;
+
+    /// What waits for a thread that needs the pool must not be in the pool: with `map` in place of `map_waiting` nobody is answered.
+    #[test]
+    fn waiting_leaves_the_pool_free() {
+        use std::sync::{Mutex, mpsc};
+        let count = thread_count();
+        let (ask, asked) = mpsc::channel::<mpsc::Sender<usize>>();
+        let answering = std::thread::spawn(move || {
+            // As many wait as the pool has threads.
+            let askers: Vec<_> = asked.iter().take(count).collect();
+            let answer = in_pool(rayon::current_num_threads);
+            askers.into_iter().for_each(|asker| _ = asker.send(answer));
+        });
+        let ask = Mutex::new(ask);
+        let work = |&item: &usize| {
+            let (sender, receiver) = mpsc::channel();
+            ask.lock().unwrap().send(sender).unwrap();
+            receiver.recv_timeout(std::time::Duration::from_secs(100)).map(|count| (item, count > 0))
+        };
+        let items: Vec<usize> = (0..count).collect();
+        let expected: Vec<_> = items.iter().map(|&item| Ok((item, true))).collect();
+        assert_eq!(map_waiting(&items, work), expected);
+        assert_eq!(map_waiting(&[3], |item| item + 1), [4]);
+        answering.join().unwrap();
+    }
+
+    #[test]
+    fn a_panic_of_waiting_work_comes_out() {
+        let panicked = std::panic::catch_unwind(|| map_waiting(&[1, 2, 3], |&item| assert!(item != 2)));
+        assert!(panicked.is_err());
+    }
 
     #[test]
     fn a_count_is_refused_or_used() {

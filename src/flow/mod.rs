@@ -34,7 +34,7 @@ pub use raster::field::RasterField;
 #[cfg(not(target_arch = "wasm32"))]
 pub use raster::files::TileFiles;
 pub use raster::options::{RasterOptions, RasterProgress, RasterReport};
-pub use raster::solve::solve_raster;
+pub use raster::solve::{solve_raster, solve_raster_on};
 pub use raster::solver::RasterSolver;
 pub use raster::source::{MemoryRaster, Raster, RasterWindow};
 pub use raster::store::{MemoryTiles, RASTER_UNREACHABLE, TileStore};

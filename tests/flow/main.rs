@@ -15,6 +15,8 @@ mod fields;
 #[cfg(feature = "gpu")]
 mod fields_gpu;
 mod rasters;
+#[cfg(feature = "gpu")]
+mod rasters_gpu;
 mod scenes;
 #[cfg(feature = "serde")]
 mod serde;

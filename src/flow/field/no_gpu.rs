@@ -41,6 +41,27 @@ pub(crate) fn solve_batch(
     match *device {}
 }
 
+/// Distances that the device lowers: without the feature `gpu` there is none.
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) mod improve {
+    use crate::error::Result;
+    use crate::flow::field::cpu::moves::CostRange;
+    use crate::flow::grid::cells::Grid;
+    use crate::gpu::context::Context;
+
+    pub(crate) fn improve(
+        context: &Context,
+        grid: &Grid,
+        costs: CostRange,
+        distances: &mut [u64],
+        seeds: &[u32],
+        max_distance: u64,
+        spare: &mut Vec<u32>,
+    ) -> Result<bool> {
+        match *context {}
+    }
+}
+
 /// A grid on the device: without the feature `gpu` there is none.
 pub(crate) mod grid {
     use crate::error::Result;

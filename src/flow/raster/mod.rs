@@ -6,6 +6,7 @@
 //! threads and the order of the work.
 
 pub(crate) mod borders;
+pub(crate) mod device;
 pub(crate) mod field;
 // A browser has no files.
 #[cfg(not(target_arch = "wasm32"))]

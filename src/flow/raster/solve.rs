@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 
 use crate::cell::Cell;
+use crate::engine::{Backend, Engine};
 use crate::error::{Error, Result};
+use crate::flow::raster::device::TileDevice;
 use crate::flow::raster::field::RasterField;
 use crate::flow::raster::options::{RasterOptions, RasterProgress};
 use crate::flow::raster::solver::RasterSolver;
@@ -19,6 +21,7 @@ use crate::parallel;
 ///
 /// The distance of a cell is that of [`Flow::solve`](crate::flow::Flow::solve): the least sum of steps to a goal, each times the cost of the cell
 /// entered; here in 64 bits. The field is equal bit for bit to that of one piece, whatever the tiles, the memory limit and the number of threads.
+/// This call runs on the CPU; [`solve_raster_on`] takes an engine.
 ///
 /// `on_progress` is called after each round of tiles, and may end the work.
 ///
@@ -59,15 +62,77 @@ pub fn solve_raster<'a, S: TileStore>(
     goals: &[Cell],
     store: &'a S,
     options: &RasterOptions,
+    on_progress: impl FnMut(RasterProgress) -> ControlFlow<()>,
+) -> Result<RasterField<'a, S>> {
+    solve(None, raster, goals, store, options, on_progress)
+}
+
+/// [`solve_raster`] on an engine: a GPU relaxes the tiles. The field is equal bit for bit; on the CPU engine it is the same call.
+///
+/// # What runs on the CPU all the same
+/// - everything with another cost rule or other lengths of steps than those of fields;
+/// - a tile whose distances differ by nearly 2³² or more, or with a step of more than 2²⁴, costs included;
+/// - a tile of which 66 rows, or the obstacles at one bit per cell, don't fit into a binding of the device: see [`Flow::new`](crate::flow::Flow::new). Larger ones than
+///   one binding holds are cut into strips;
+/// - everything in a browser, where nothing may wait for a device.
+///
+/// # Memory
+/// Up to two tiles are on the device at once, with 26 bytes for each cell and 4 MiB for each tile, staging included. Tiles are chosen so small that they fit into the
+/// [`memory_limit`](crate::EngineOptions::memory_limit) of the engine, beside nothing else, and that the rest fits into [`RasterOptions::memory_limit`]. Work that was begun on
+/// another engine is taken up where the tiles have the same size: name their [`tile_edge`](RasterOptions::tile_edge) for that.
+///
+/// # Cost
+/// Each visit of a tile sends costs and distances to the device, 8 bytes a cell, and reads 4 back. Tiles are read and written on as many threads as the CPU would
+/// solve them with; these are not the library's pool, as they wait for the device.
+///
+/// # Errors
+/// Those of [`solve_raster`]; [`Error::MemoryLimit`] where a tile of the edge given, or one of the smallest, does not fit into the engine's limit; of the device
+/// [`Error::MemoryLimit`], where something else holds its memory, [`Error::OutOfMemory`], [`Error::DeviceLost`].
+///
+/// ```
+/// use std::ops::ControlFlow;
+///
+/// use hullfield::Engine;
+/// use hullfield::flow::{MemoryRaster, MemoryTiles, RasterOptions, RasterWindow, solve_raster_on};
+///
+/// let (engine, options, tiles) = (Engine::auto()?, RasterOptions::default(), MemoryTiles::default());
+/// let raster = MemoryRaster::new([3, 1], vec![1, 2, 3])?;
+/// let field = solve_raster_on(&engine, &raster, &[[0, 0].into()], &tiles, &options, |_| ControlFlow::Continue(()))?;
+/// assert_eq!(field.distances(RasterWindow { x: 0, y: 0, width: 3, height: 1 })?, [0, 408, 3 * 408]);
+/// # Ok::<(), hullfield::Error>(())
+/// ```
+pub fn solve_raster_on<'a, S: TileStore>(
+    engine: &Engine,
+    raster: &impl Raster,
+    goals: &[Cell],
+    store: &'a S,
+    options: &RasterOptions,
+    on_progress: impl FnMut(RasterProgress) -> ControlFlow<()>,
+) -> Result<RasterField<'a, S>> {
+    let has_device =
+        engine.backend() == Backend::Gpu && options.moves().are_plain() && cfg!(not(target_arch = "wasm32"));
+    solve(has_device.then_some(engine), raster, goals, store, options, on_progress)
+}
+
+/// Solves the field on the device of an engine, or on the CPU.
+fn solve<'a, S: TileStore>(
+    engine: Option<&Engine>,
+    raster: &impl Raster,
+    goals: &[Cell],
+    store: &'a S,
+    options: &RasterOptions,
     mut on_progress: impl FnMut(RasterProgress) -> ControlFlow<()>,
 ) -> Result<RasterField<'a, S>> {
     let thread_count = parallel::in_pool(parallel::thread_count);
-    let mut solver = RasterSolver::new(raster, goals, store, options, thread_count)?;
+    let device_limit = engine.and_then(|engine| engine.options().memory_limit).unwrap_or(u64::MAX);
+    let mut solver = RasterSolver::within(raster, goals, store, options, thread_count, device_limit)?;
+    let on_device = solver.on_device(device_limit)?;
+    let device = engine.and_then(|engine| TileDevice::new(engine, on_device));
     // The arrays of tiles that are not being solved: as many as are solved at once.
     let spare: Mutex<Vec<TileArrays>> = Mutex::default();
     let solve = |task: &TileTask| {
         let mut arrays = lock(&spare).pop().unwrap_or_default();
-        let answer = task.solve_in(raster, store, &mut arrays);
+        let answer = task.solve_in(raster, store, &mut arrays, device.as_ref());
         lock(&spare).push(arrays);
         answer
     };
@@ -79,7 +144,12 @@ pub fn solve_raster<'a, S: TileStore>(
         if tasks.is_empty() {
             break;
         }
-        for answer in parallel::map(&tasks, solve) {
+        let answers = if device.is_some() {
+            parallel::map_waiting(&tasks, solve)
+        } else {
+            parallel::map(&tasks, solve)
+        };
+        for answer in answers {
             solver.note(&answer?)?;
         }
     }

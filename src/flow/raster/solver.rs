@@ -10,7 +10,7 @@ use crate::flow::grid::goals::{GoalReport, Place};
 use crate::flow::raster::borders::Borders;
 use crate::flow::raster::field::RasterField;
 use crate::flow::raster::options::{RasterOptions, RasterProgress, RasterReport, check};
-use crate::flow::raster::plan::plan;
+use crate::flow::raster::plan::{on_device, plan};
 use crate::flow::raster::source::{Raster, RasterWindow};
 use crate::flow::raster::store::{RASTER_UNREACHABLE, TileStore};
 use crate::flow::raster::task::{TileAnswer, TileCounts, TileTask};
@@ -80,11 +80,25 @@ impl RasterSolver {
         options: &RasterOptions,
         thread_count: usize,
     ) -> Result<Self> {
+        Self::within(raster, goals, store, options, thread_count, u64::MAX)
+    }
+
+    /// The same with tiles that also fit into `device_limit` bytes of a device's memory.
+    pub(crate) fn within(
+        raster: &impl Raster,
+        goals: &[Cell],
+        store: &impl TileStore,
+        options: &RasterOptions,
+        thread_count: usize,
+        device_limit: u64,
+    ) -> Result<Self> {
         let size = raster.size();
         check(size, options)?;
+        let (edge, memory_limit) = (options.tile_edge, options.memory_limit);
         let bytes_a_cell = if options.moves().are_plain() { BYTES_A_CELL } else { WEIGHTED_BYTES_A_CELL };
         let (tiling, at_once) =
-            plan(size, options.tile_edge, options.memory_limit, thread_count.max(1), bytes_a_cell)?;
+            plan(size, edge, memory_limit, thread_count.max(1), bytes_a_cell, device_limit)?;
+        on_device(tiling, device_limit)?;
         let (goal_cells, goal_report) = sort_out(raster, goals)?;
         store.begin(&job(raster, tiling, options, &goal_cells))?;
         let mut goals: HashMap<usize, Vec<[u32; 2]>> = HashMap::new();
@@ -113,6 +127,14 @@ impl RasterSolver {
     /// The tiles that one process solves at once, so that the memory limit holds: as many as there are threads, or fewer.
     pub fn at_once(&self) -> usize {
         self.at_once
+    }
+
+    /// The tiles that go to a device at once, so that its limit of memory holds.
+    ///
+    /// # Errors
+    /// [`Error::MemoryLimit`] where not even one fits.
+    pub(crate) fn on_device(&self, device_limit: u64) -> Result<u64> {
+        on_device(self.tiling, device_limit)
     }
 
     /// How far the work is.

@@ -1,6 +1,8 @@
 //! A tile to be solved, by this thread or by another process, and what it then tells its neighbours.
 
+use crate::engine::Engine;
 use crate::error::{Error, Location, Result};
+use crate::flow::raster::device::TileDevice;
 use crate::flow::raster::source::{Raster, RasterWindow};
 use crate::flow::raster::store::{RASTER_UNREACHABLE, TileStore};
 use crate::flow::raster::tile::TileArrays;
@@ -91,20 +93,64 @@ impl TileTask {
     /// # Errors
     /// [`Error::Invalid`] at a cell whose distance does not fit in 64 bits; [`Error::Value`] for a raster of another size; what the raster and the store give.
     pub fn solve(&self, raster: &impl Raster, store: &impl TileStore) -> Result<TileAnswer> {
-        if raster.size() != self.tiling.size {
-            let [width, height] = self.tiling.size;
-            let allowed = format!("the task is for a raster of {width} x {height}");
-            return Err(Error::value(Location::Argument, "size", format!("{:?}", raster.size()), allowed));
-        }
-        self.solve_in(raster, store, &mut TileArrays::default())
+        self.check(raster)?;
+        self.solve_in(raster, store, &mut TileArrays::default(), None)
     }
 
-    /// The same in arrays that another tile has left.
+    /// The same on an engine: a GPU lowers the distances. The answer and the tile in the store are equal bit for bit, so some workers may have a GPU and others
+    /// none. What runs on the CPU all the same is listed at [`solve_raster_on`](crate::flow::solve_raster_on).
+    ///
+    /// Blocks this thread until the device is done. It takes 26 bytes of device memory for each cell of the [window](Self::window) and 4 MiB, whatever other tasks
+    /// take there.
+    ///
+    /// # Errors
+    /// Those of [`solve`](Self::solve); of the device [`Error::MemoryLimit`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    ///
+    /// ```
+    /// use hullfield::Engine;
+    /// use hullfield::flow::{MemoryRaster, MemoryTiles, RasterOptions, RasterSolver};
+    ///
+    /// let engine = Engine::auto()?;
+    /// let raster = MemoryRaster::new([4, 1], vec![1, 2, 3, 4])?;
+    /// let (tiles, options) = (MemoryTiles::default(), RasterOptions { tile_edge: Some(2), ..Default::default() });
+    /// let mut solver = RasterSolver::new(&raster, &[[0, 0].into()], &tiles, &options, 1)?;
+    /// while !solver.is_done() {
+    ///     for task in solver.tasks(8) {
+    ///         solver.note(&task.solve_on(&engine, &raster, &tiles)?)?;
+    ///     }
+    /// }
+    /// assert_eq!(solver.finish(&tiles)?.report().reached_count, 4);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    pub fn solve_on(
+        &self,
+        engine: &Engine,
+        raster: &impl Raster,
+        store: &impl TileStore,
+    ) -> Result<TileAnswer> {
+        self.check(raster)?;
+        let device = TileDevice::new(engine, 1);
+        self.solve_in(raster, store, &mut TileArrays::default(), device.as_ref())
+    }
+
+    /// # Errors
+    /// [`Error::Value`] for a raster of another size.
+    fn check(&self, raster: &impl Raster) -> Result<()> {
+        if raster.size() == self.tiling.size {
+            return Ok(());
+        }
+        let [width, height] = self.tiling.size;
+        let allowed = format!("the task is for a raster of {width} x {height}");
+        Err(Error::value(Location::Argument, "size", format!("{:?}", raster.size()), allowed))
+    }
+
+    /// The same in arrays that another tile has left, on the device where there is one.
     pub(crate) fn solve_in(
         &self,
         raster: &impl Raster,
         store: &impl TileStore,
         arrays: &mut TileArrays,
+        device: Option<&TileDevice>,
     ) -> Result<TileAnswer> {
         let (tile, window) = (self.tile(), self.window());
         arrays.grid.costs.clear();
@@ -122,7 +168,7 @@ impl TileTask {
                 seeds.push(index);
             }
         }
-        arrays.solve(window, &self.moves, self.max_distance)?;
+        arrays.solve(window, &self.moves, self.max_distance, device)?;
         store.write(tile, window, &arrays.distances)?;
         Ok(TileAnswer::new(self.tiling, self.number, &arrays.distances))
     }

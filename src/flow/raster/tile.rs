@@ -6,6 +6,7 @@ use crate::flow::field::cpu::moves::CostRange;
 use crate::flow::field::cpu::wave_method::WaveMethod;
 use crate::flow::field::cpu::{improve, relax};
 use crate::flow::grid::cells::{Grid, GridArrays};
+use crate::flow::raster::device::TileDevice;
 use crate::flow::raster::heap;
 use crate::flow::raster::source::RasterWindow;
 use crate::flow::weighted::improve as weighted;
@@ -31,21 +32,30 @@ pub(crate) struct TileArrays {
 }
 
 impl TileArrays {
-    /// Lowers the distances of a window from the seeds until no move within the window lowers any; none beyond `max_distance`.
+    /// Lowers the distances of a window from the seeds until no move within the window lowers any; none beyond `max_distance`. On the device where
+    /// there is one and moves are plain, but for what needs more than 32 bits.
     ///
     /// # Errors
-    /// [`Error::Invalid`] at a cell whose distance does not fit in 64 bits.
-    pub(crate) fn solve(&mut self, window: RasterWindow, moves: &MoveCosts, max_distance: u64) -> Result<()> {
+    /// [`Error::Invalid`] at a cell whose distance does not fit in 64 bits; of the device.
+    pub(crate) fn solve(
+        &mut self,
+        window: RasterWindow,
+        moves: &MoveCosts,
+        max_distance: u64,
+        device: Option<&TileDevice>,
+    ) -> Result<()> {
         let Self { grid: arrays, distances, seeds, spare } = self;
         let connectivity = moves.connectivity;
         let grid = Grid::from_costs([window.width, window.height], connectivity, arrays)?;
         let costs = CostRange::new(&grid);
-        let is_solved = if moves.are_plain() {
-            relax::suits(&grid, costs)
-                && improve::improve(&grid, costs, distances, seeds, max_distance, spare)
-        } else {
+        let is_solved = if !moves.are_plain() {
             WaveMethod::of(&grid) == WaveMethod::Tiles
                 && weighted::improve(moves, &grid, distances, seeds, max_distance)
+        } else if let Some(device) = device {
+            device.improve(&grid, costs, distances, seeds, max_distance, spare)?
+        } else {
+            relax::suits(&grid, costs)
+                && improve::improve(&grid, costs, distances, seeds, max_distance, spare)
         };
         let solved =
             if is_solved { Ok(()) } else { heap::improve(&grid, moves, distances, seeds, max_distance) };

@@ -12,7 +12,8 @@
 //! final distances. The fields of a batch lie one after the other and share every round. A grid larger than a binding
 //! is cut into strips, and a round is then one dispatch per strip.
 //!
-//! After edits a field is updated: `update.rs` keeps the distances that still hold, and the same kernels lower the others.
+//! After edits a field is updated: `update.rs` keeps the distances that still hold, and the same kernels lower the others. They also lower the
+//! distances of a raster's tile from some of its cells (`improve.rs`).
 //!
 //! Small grids of the first kind need no lists: one workgroup solves a field (`shaders/flow/field/small.wgsl`).
 //!
@@ -22,6 +23,9 @@
 pub(crate) mod batch;
 pub(crate) mod device_field;
 pub(crate) mod grid;
+// In a browser nothing may wait for the device.
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) mod improve;
 pub(crate) mod job;
 pub(crate) mod kernels;
 pub(crate) mod rounds;
