@@ -25,7 +25,8 @@ pub(crate) struct EngineArguments {
     #[arg(long, value_enum, default_value = "auto")]
     backend: Choice,
     /// Take no more memory of the device than this, staging included: bytes, or with K, M, G or T, powers of 1024. A
-    /// job that needs more is an error. The CPU engine ignores it, but for flow over a .npy, GeoTIFF or raw map, which it then solves in tiles
+    /// job that needs more is an error. The CPU engine ignores it, but for flow over a .npy, GeoTIFF or raw map: where that needs more in one piece,
+    /// it is solved in tiles, on either engine, and the tiles take no more of the host's memory than this too
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true, value_parser = byte_count)]
     memory_limit: Option<u64>,
 }

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::Folder;
 use super::flow::npy;
+use super::{Folder, backend};
 
 const SIZE: [usize; 2] = [210, 150];
 
@@ -56,6 +56,33 @@ fn tiles_write_the_bytes_of_one_piece() {
     }
     let table = folder.run("flow map.npy --goal 3,0 --tiles work").stdout;
     assert!(table.contains("210 x 150"), "{table}");
+}
+
+/// On a GPU too, and where the device may hold less than the map takes in one piece.
+#[test]
+fn an_engine_solves_tiles() {
+    let (folder, backend) = (folder(), backend());
+    let size = [900, 820];
+    let cells: Vec<u8> = (0..size[0] * size[1])
+        .map(|at| u8::from((at as u32).wrapping_mul(2_654_435_761) >> 24 < 60 && at > 5))
+        .collect();
+    folder.write("large.npy", npy("|u1", false, "(820, 900)", &cells));
+    let bytes = |name: &str| std::fs::read(folder.path(name)).unwrap();
+    for (flags, tiles) in [
+        ("map.npy --cost cost.npy --goal 3,0 --goal 200,140", "--tiles work"),
+        ("large.npy --goal 3,0", "--memory-limit 10M"),
+    ] {
+        folder.run(&format!("flow {flags} --backend cpu --out whole.npy")).good();
+        let run = folder.run(&format!("flow {flags} --backend {backend} {tiles} --out tiles.npy --json"));
+        let report: Value = serde_json::from_str(&run.good()).unwrap();
+        assert_eq!(report["engine"]["backend"], backend);
+        assert!(report["counts"]["tiles"].as_u64().unwrap() >= 1, "{report}");
+        assert!(bytes("tiles.npy") == bytes("whole.npy"), "{flags}");
+    }
+    // Other rules of costs are the CPU's.
+    let flags = format!("flow map.npy --goal 3,0 --cost-rule mean --backend {backend} --tiles work --json");
+    let report: Value = serde_json::from_str(&folder.run(&flags).good()).unwrap();
+    assert_eq!(report["engine"]["backend"], "cpu");
 }
 
 /// Distances of 2³² and more are errors in one piece.
@@ -140,7 +167,8 @@ fn a_folder_of_tiles_belongs_to_one_job() {
     let folder = folder();
     let bad = npy("|u1", false, "(1, 200)", &[vec![0; 150], vec![7; 50]].concat());
     folder.write("bad.npy", bad);
-    let run = folder.run("flow bad.npy --goal 0,0 --tiles work --memory-limit 700K --out d.npy");
+    let run =
+        folder.run("flow bad.npy --goal 0,0 --backend cpu --tiles work --memory-limit 700K --out d.npy");
     assert_eq!(run.code, Some(2), "{}", run.stderr);
     assert!(folder.path("work").exists() && !folder.path("d.npy").exists());
     let run = folder.run("flow map.npy --goal 3,0 --tiles work --out d.npy");

@@ -39,13 +39,13 @@ use crate::read::MapValues;
     --check proves each cell by its neighbours: a goal has 0, an obstacle none, and any other cell a step more than its best neighbour. It reads \
     only these cells. Distances in f32 must be right but for their rounding. The exit code is 1 where one is wrong.\n\n\
     In tiles distances have 64 bits: --out is u32 as long as all are less than 4294967295, else u64 with 18446744073709551615 where no \
-    goal is reached. They equal those of a map solved in one piece.\n\n\
+    goal is reached. They equal those of a map solved in one piece. A GPU solves tiles too, but for friction in floats and other cost rules than entry.\n\n\
     The report has the map's size, obstacles, goals used, cells reached and unreached, the farthest distance, levels (different \
     distances) and rounds of the engine; for each --trace its distance and the cells where it bends (with --json every cell).\n\n\
     Examples: hullfield flow maze.map --goal 3,4 --goal 90,12 --out distance.npy --png field.png\n  \
     hullfield flow floor.yaml --goal 10,20 --clearance 0.3 --trace 50,60 --json\n  \
     hullfield flow maze.map --scenarios maze.map.scen\n  \
-    hullfield flow huge.npy --cost cost.npy --goal 7,9 --backend cpu --memory-limit 2G --out distance.npy\n  \
+    hullfield flow huge.npy --cost cost.npy --goal 7,9 --memory-limit 2G --out distance.npy\n  \
     hullfield flow friction.tif --goal-at 512345,4187650 --backend cpu --memory-limit 2G --out distance.tif --compression deflate\n  \
     hullfield flow friction.tif --goal-at 512345,4187650 --check distance.tif",
     files_help!(),

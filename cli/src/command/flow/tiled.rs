@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use hullfield::flow::{
     Cell, CostRule, FrictionScale, MemoryTiles, RASTER_UNREACHABLE, Raster, RasterOptions, RasterReport,
-    StepLengths, TileFiles, TileStore, solve_raster,
+    StepLengths, TileFiles, TileStore, solve_raster_on,
 };
 use hullfield::{Backend, Engine};
 use serde_json::json;
@@ -36,25 +36,28 @@ pub(super) enum Place {
     Memory,
 }
 
-/// Where the tiles are kept, if the map is to be solved in tiles: in the folder of `--tiles`, in one beside the output where the CPU engine
-/// would need more memory than `--memory-limit` allows, or in memory where only tiles have the rule of costs.
-pub(super) fn place(arguments: &Arguments) -> Result<Option<Place>> {
-    if let Some(folder) = &arguments.tiles {
-        return Ok(Some(Place::Folder(folder.clone())));
-    }
+/// Where the tiles are kept, if the map is to be solved in tiles, and the engine that solves them. They are kept in the folder of `--tiles`, in one beside the output
+/// where one piece would need more memory than `--memory-limit` allows, or in memory where only tiles have the rule of costs.
+pub(super) fn place(arguments: &Arguments) -> Result<Option<(Place, Engine)>> {
     let cost = arguments.cost.as_deref();
     let raster = MapRaster::open(&arguments.map, cost, arguments.map_values(), u64::MAX).ok();
     let is_scaled = raster.as_ref().is_some_and(MapRaster::is_float);
     let is_other_rule = is_scaled || arguments.cost_rule() != CostRule::Entry;
+    // Other rules are the CPU's.
+    let engine = || if is_other_rule { Ok(Engine::cpu()) } else { arguments.engine.open() };
+    if let Some(folder) = &arguments.tiles {
+        return Ok(Some((Place::Folder(folder.clone()), engine()?)));
+    }
     let limit = arguments.engine.memory_limit().filter(|&limit| {
         let Some([width, height]) = raster_size(&arguments.map) else { return false };
         let bytes_a_cell = if is_other_rule { BYTES_A_CELL_IN_MEMORY } else { BYTES_A_CELL };
         width.saturating_mul(height).saturating_mul(bytes_a_cell) > limit
     });
-    let is_limited = limit.is_some() && (is_other_rule || arguments.engine.open()?.backend() == Backend::Cpu);
+    let is_limited = limit.is_some();
     if !is_limited && !is_other_rule {
         return Ok(None);
     }
+    let engine = engine()?;
     let flags = [
         ("--next", arguments.next.is_some()),
         ("--png", arguments.png.is_some()),
@@ -63,7 +66,13 @@ pub(super) fn place(arguments: &Arguments) -> Result<Option<Place>> {
         ("--clearance", arguments.clearance.is_some()),
         ("--scenarios", arguments.scenarios.is_some()),
     ];
-    if let Some((flag, _)) = flags.into_iter().find(|(_, is_given)| *is_given) {
+    let flag = flags.into_iter().find(|(_, is_given)| *is_given);
+    let has_file = arguments.out.as_deref().is_some_and(|out| !is_dash(out));
+    if engine.backend() == Backend::Gpu && (flag.is_some() || !has_file) {
+        // One piece may fit into the device's memory all the same. Where it doesn't, the device says so.
+        return Ok(None);
+    }
+    if let Some((flag, _)) = flag {
         return Err(Failure::input(if is_limited {
             format!(
                 "{flag}: --memory-limit is too small for the map in one piece, and in tiles only --out is written"
@@ -75,11 +84,11 @@ pub(super) fn place(arguments: &Arguments) -> Result<Option<Place>> {
         }));
     }
     match &arguments.out {
-        _ if !is_limited => Ok(Some(Place::Memory)),
+        _ if !is_limited => Ok(Some((Place::Memory, engine))),
         Some(out) if !is_dash(out) => {
             let mut folder = out.clone().into_os_string();
             folder.push(".tiles");
-            Ok(Some(Place::Folder(folder.into())))
+            Ok(Some((Place::Folder(folder.into()), engine)))
         }
         _ => Err(Failure::input(
             "--memory-limit is too small for the map in one piece: name a file by --out, or a folder by --tiles, and it is solved in tiles",
@@ -102,7 +111,7 @@ struct Answer {
 /// Solves a map in tiles, and writes its distances.
 pub(super) fn run(
     arguments: &Arguments,
-    place: Place,
+    (place, engine): (Place, Engine),
     goals: &[Cell],
     started: Instant,
     report_stream: ReportStream,
@@ -113,17 +122,18 @@ pub(super) fn run(
         ));
     }
     let answer = match place {
-        Place::Memory => solve(arguments, goals, || Ok(MemoryTiles::default()), |_| Ok(())),
+        Place::Memory => solve(arguments, &engine, goals, || Ok(MemoryTiles::default()), |_| Ok(())),
         Place::Folder(folder) => {
-            solve(arguments, goals, || Ok(TileFiles::open(folder)?), |store| Ok(store.remove()?))
+            solve(arguments, &engine, goals, || Ok(TileFiles::open(folder)?), |store| Ok(store.remove()?))
         }
     }?;
-    print(arguments, &answer, goals.len(), started, report_stream)
+    print(arguments, &engine, &answer, goals.len(), started, report_stream)
 }
 
 /// Solves a map in tiles of a store, writes its distances, and ends with `done`.
 fn solve<S: TileStore>(
     arguments: &Arguments,
+    engine: &Engine,
     goals: &[Cell],
     store: impl FnOnce() -> Result<S>,
     done: impl FnOnce(S) -> Result<()>,
@@ -168,7 +178,7 @@ fn solve<S: TileStore>(
     };
     let store = store()?;
     let solve_start = Instant::now();
-    let field = solve_raster(&raster, goals, &store, &options, |progress| {
+    let field = solve_raster_on(engine, &raster, goals, &store, &options, |progress| {
         bar.at("solving tiles", progress.solved_count as u64, progress.tile_count as u64);
         ControlFlow::Continue(())
     })?;
@@ -203,6 +213,7 @@ fn solve<S: TileStore>(
 /// Prints the report.
 fn print(
     arguments: &Arguments,
+    engine: &Engine,
     answer: &Answer,
     goal_count: usize,
     started: Instant,
@@ -224,7 +235,7 @@ fn print(
             ("visits", report.visit_count as u64),
             ("resumed", report.resumed_count as u64),
         ];
-        let mut value = common_json(Some(&Engine::cpu()), started, stages, counts);
+        let mut value = common_json(Some(engine), started, stages, counts);
         let step = match unit {
             Unit::Cells(count) => json!(count),
             Unit::Map(_) => json!(null),
