@@ -1,4 +1,4 @@
-// Starts the rounds of an update that lower distances: the tiles that are marked as changed become active.
+// Starts the rounds of an update, or of a raster's tile, that lower distances: the tiles that are marked as changed become active.
 //
 // One invocation per tile. Does nothing while the rounds that invalidate distances are not finished.
 //

@@ -1,4 +1,5 @@
-// The tiles that an update has to relax: a fifth array in `queue`, behind the two queues, one word a tile.
+// The tiles that an update has to relax: a fifth array in `queue`, behind the two queues, one word a tile. Where the distances of a raster's tile are
+// lowered from some cells, the host writes it.
 // No twin: the CPU's updates go cell by cell (src/flow/field/cpu/repair.rs).
 
 fn changed_place(tile: u32) -> u32 {

@@ -45,7 +45,7 @@ pub(crate) enum Start<'a> {
     /// What changed, of an update: indices of cells in the grid, ascending, and what happened to each (see
     /// `shaders/flow/field/seed_changes.wgsl`).
     Changes(&'a [[u32; 2]]),
-    /// The tiles in which an update has changed something.
+    /// The tiles that are marked as changed: by the kernels of an update, or by the host.
     ChangedTiles,
     /// The active tiles that the last round of an earlier frame left.
     Resume(&'a Rounds),
