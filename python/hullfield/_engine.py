@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hullfield import _native
+from hullfield._errors import InvalidTypeError
 
 
 class Engine:
@@ -80,6 +81,8 @@ def _open(backend: str, memory_limit: int | None, answer_limit: int | None) -> E
 def engine_or_auto(engine: Engine | None) -> Engine:
     """The engine given, or one shared by all calls that give none."""
     global _shared
+    if engine is not None and not isinstance(engine, Engine):
+        raise InvalidTypeError(f"engine is of the type {type(engine).__name__}, it must be an Engine")
     if engine is not None:
         return engine
     if _shared is None:

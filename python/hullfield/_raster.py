@@ -14,6 +14,7 @@ import numpy.typing as npt
 from hullfield import _native
 from hullfield._arrays import array_of, floats, indices, point
 from hullfield._cells import CellPaths, cells_of, cut
+from hullfield._engine import Engine, engine_or_auto
 from hullfield._errors import InvalidInputError, InvalidTypeError
 from hullfield._native import RasterField as NativeRasterField
 from hullfield._pending import Call, Pending, query
@@ -461,11 +462,12 @@ def _solve_raster(
     step_lengths: npt.ArrayLike | None = None,
     scale: FrictionScale | None = None,
     progress: Callable[[RasterProgress], Any] | None = None,
+    engine: Engine | None = None,
 ) -> Pending[RasterField]:
     """Solves the field of some goals over a raster that need not fit into memory.
 
     The distance of a cell is the least sum of steps to a goal, each times the cost of the cell entered. It is equal bit for bit to that of
-    one piece (:meth:`Flow.solve`), in 64 bits, whatever the tiles, the memory limit and the number of threads.
+    one piece (:meth:`Flow.solve`), in 64 bits, whatever the tiles, the memory limit, the number of threads and the engine.
 
     ``solve_raster.start(…)`` takes the same arguments, and returns a :class:`hullfield.Pending` at once.
 
@@ -504,6 +506,7 @@ def _solve_raster(
         scale: for friction that is not whole numbers: ``costs`` then is friction, and the scale says what connectivity, corners, cost rule and
             step lengths are. ``scale.distances(field[y0:y1, x0:x1])`` gives distances in the units of the map.
         progress: called with a :class:`RasterProgress` after each round of tiles. It ends the work by returning False, or by raising.
+        engine: where tiles are solved; by default one that all calls share. With a scale, another cost rule or other step lengths it is the CPU.
 
     Raises:
         NoGoalsError: no goal is left.
@@ -532,7 +535,7 @@ def _solve_raster(
         def told(*counts: int) -> Any:
             return progress(RasterProgress(*counts))
 
-    native = _native.solve_raster(arguments.read, *arguments.native, told)
+    native = _native.solve_raster(engine_or_auto(engine)._native, arguments.read, *arguments.native, told)
     return Pending(native, lambda answer: RasterField._of(answer, arguments.shape, arguments.read))
 
 

@@ -128,6 +128,28 @@ def test_friction_needs_a_scale(tmp_path: Path) -> None:
         solve_raster(friction, GOALS, scale=FrictionScale([0.2, 40.0], cell_size=30), folder=tmp_path / "tiles")
 
 
+def test_a_gpu_solves_the_same_tiles() -> None:
+    try:
+        engine = hullfield.Engine.gpu()
+    except hullfield.NoGpuError as error:
+        if os.environ.get("HULLFIELD_REQUIRE_GPU") == "1":
+            raise
+        pytest.skip(str(error))
+    for tile_edge in (100, 33):
+        before = engine.counters["dispatches"]
+        field = solve_raster(COSTS, GOALS, tile_edge=tile_edge, engine=engine)
+        assert (field[:, :] == WANTED).all()
+        assert engine.counters["dispatches"] > before
+    # Friction is solved on the CPU.
+    before = engine.counters["dispatches"]
+    scale = FrictionScale([1.0, 2.0])
+    found = solve_raster(np.full((9, 9), 1.5), [[0, 0]], scale=scale, engine=engine)
+    assert scale.distances(found[:, :])[0].round(6).tolist() == [1.5 * at for at in range(9)]
+    assert engine.counters["dispatches"] == before
+    with pytest.raises(hullfield.InvalidTypeError, match="engine is of the type str"):
+        solve_raster(COSTS, GOALS, engine="gpu")  # type: ignore[arg-type]
+
+
 def test_windows_are_slices() -> None:
     field = solve_raster(COSTS, GOALS, tile_edge=50)
     for key in (

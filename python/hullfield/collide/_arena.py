@@ -12,7 +12,7 @@ from hullfield import _native
 from hullfield._arrays import floats, indices
 from hullfield._batch import Batch
 from hullfield._engine import Engine, engine_or_auto
-from hullfield._errors import InvalidInputError, InvalidTypeError
+from hullfield._errors import InvalidInputError
 from hullfield._pending import Pending, query
 from hullfield._scalars import real, whole
 from hullfield.collide._columns import (
@@ -78,8 +78,6 @@ class Arena:
     ) -> None:
         natives = natives_of(hulls)
         native_options = _native_options(precision, warm_start, statics)
-        if engine is not None and not isinstance(engine, Engine):
-            raise InvalidTypeError(f"engine is of the type {type(engine).__name__}, it must be an Engine")
         self._engine = engine_or_auto(engine)
         self._hulls = list(hulls)
         self._removed: list[int] = []

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hullfield::flow::{
     MemoryTiles, Raster, RasterField as LibraryField, RasterOptions, RasterReport, RasterSolver,
-    RasterWindow, StepLengths, TileFiles, TileStore, solve_raster as solve,
+    RasterWindow, StepLengths, TileFiles, TileStore, solve_raster_on as solve,
 };
 use hullfield::{Error, Location, Result};
 use numpy::PyReadonlyArrayDyn;
@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays::{array, matrix, shaped};
+use crate::engine::Engine;
 use crate::error::{OrRaise, invalid};
 use crate::flow::cells::{cells, connectivity, coordinates, goal_report};
 use crate::flow::scale::cost_rule;
@@ -173,11 +174,12 @@ impl OptionArguments {
     }
 }
 
-/// `hullfield::flow::solve_raster`. `None` for the folder keeps the distances in memory.
+/// `hullfield::flow::solve_raster_on`. `None` for the folder keeps the distances in memory.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "the raster is three of them")]
 pub(crate) fn solve_raster(
     py: Python<'_>,
+    engine: &Engine,
     read: Py<PyAny>,
     size: [u32; 2],
     identity: String,
@@ -187,6 +189,7 @@ pub(crate) fn solve_raster(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Pending> {
     let (goals, options) = (cells(py, "goals", &goals)?, options.get(py)?);
+    let engine = engine.get(py)?.clone();
     Ok(Pending::run(move |cancel| {
         let raster = CalledRaster::new(read, size, identity);
         let store = match folder {
@@ -195,7 +198,7 @@ pub(crate) fn solve_raster(
         };
         let mut progress = Progress::new(progress, cancel);
         let solved = OwnedField::try_new(store, |store| {
-            solve(&raster, &goals, store, &options, |at| {
+            solve(&engine, &raster, &goals, store, &options, |at| {
                 progress.report((at.tile_count, at.solved_count, at.visit_count, at.waiting_count))
             })
         });
