@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use hullfield::flow::{
     Cell, Connectivity, Flow, MemoryRaster, MemoryTiles, Raster, RasterField, RasterOptions, RasterProgress,
-    RasterReport, RasterSolver, RasterWindow, TileFiles, TileStore, TileTask, solve_raster,
+    RasterReport, RasterSolver, RasterWindow, StepLengths, TileFiles, TileStore, TileTask, solve_raster,
 };
 use hullfield::{Engine, Error, Location, Result};
 use hullfield_oracle::extent;
@@ -187,6 +187,26 @@ pub(crate) fn far_apart_scenes() -> Vec<Scene> {
 fn parts_of_a_tile_may_be_far_apart() {
     for scene in far_apart_scenes() {
         [128, 40].into_iter().for_each(|edge| _ = check(&scene, edge));
+    }
+}
+
+/// Steps of any length are relaxed in 60 bits, which do not hold both parts either.
+#[test]
+fn parts_of_a_tile_may_be_far_apart_by_long_steps() {
+    let step_lengths = Some(StepLengths { x: 1 << 24, y: 1 << 24, diagonal: 1 });
+    for (mut scene, wall_row) in far_apart_scenes().into_iter().zip([1, 50]) {
+        for row in scene.costs.chunks_mut(scene.size[0]).skip(wall_row + 1) {
+            row[9..29].fill(u32::MAX - 9);
+        }
+        let long = |&distance: &u64| if distance == u64::MAX { distance } else { distance << 24 };
+        let wanted: Vec<u64> = wanted(&scene).iter().map(long).collect();
+        assert!(wanted.iter().any(|&distance| distance > 1 << 60 && distance != u64::MAX));
+        for edge in [128, 40] {
+            let (tiles, options) =
+                (MemoryTiles::default(), RasterOptions { step_lengths, ..options(&scene, edge) });
+            let field = solve_raster(&raster(&scene), &scene.goals, &tiles, &options, go_on).unwrap();
+            judge(&scene, &wanted, &field).unwrap_or_else(|message| panic!("tiles of {edge}: {message}"));
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::flow::weighted::window::{EDGE, FAR};
 /// move lowers a distance but from the seeds, no move does afterwards. `u64::MAX` is unreachable.
 ///
 /// Works with what is above the least distance of the seeds. Returns false, and leaves all distances as they are, where that comes
-/// too close to 2⁶⁰.
+/// too close to 2⁶⁰, or a seed is farther than that above the least.
 pub(crate) fn improve(
     moves: &MoveCosts,
     grid: &Grid,
@@ -20,11 +20,17 @@ pub(crate) fn improve(
     seeds: &[u32],
     max_distance: u64,
 ) -> bool {
-    let Some(base) = seeds.iter().map(|&seed| distances[seed as usize]).min() else { return true };
-    if base > max_distance {
-        return true;
-    }
+    let known = seeds.iter().map(|&seed| distances[seed as usize]);
+    let range = known.filter(|&distance| distance <= max_distance).fold(None, |range, distance| {
+        let (least, most) = range.unwrap_or((distance, distance));
+        Some((distance.min(least), distance.max(most)))
+    });
+    let Some((base, most)) = range else { return true };
     let far = FAR as u64;
+    // A seed as far as that would lower nothing.
+    if most - base >= far {
+        return false;
+    }
     let max_above = (max_distance - base).min(far - 1);
     let width = grid.width();
     let read = |y: usize, line: &mut [u32]| {
