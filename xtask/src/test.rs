@@ -24,7 +24,7 @@ const SHORT: [&str; 9] = [
 ];
 
 /// Features that are off by default and have tests.
-const FEATURES: &str = "hullfield-tests/serde,hullfield-tests/tracing";
+const FEATURES: &str = "hullfield-tests/serde,hullfield-tests/tracing,hullfield-web/playground";
 
 /// Tests of builds with other features, by the arguments that build them. `--all` runs them.
 const OTHER_BUILDS: [(&str, &[&str]); 4] = [

@@ -1,0 +1,51 @@
+//! The engine.
+
+use hullfield::EngineOptions;
+use wasm_bindgen::prelude::*;
+
+use crate::api::error::thrown;
+
+/// Where queries run: a GPU or the CPU.
+#[wasm_bindgen]
+#[derive(Debug, Clone)]
+pub struct Engine {
+    engine: hullfield::Engine,
+}
+
+#[wasm_bindgen]
+impl Engine {
+    /// The CPU: the thread that calls.
+    pub fn cpu() -> Self {
+        Self { engine: hullfield::Engine::cpu() }
+    }
+
+    /// A real GPU if there is one that passes the self-test, else the CPU. `reason` says what was chosen.
+    ///
+    /// # Errors
+    /// None in this version.
+    pub async fn auto() -> Result<Self, JsValue> {
+        let engine = hullfield::Engine::new_async(&EngineOptions::default()).await;
+        engine.map(|engine| Self { engine }).map_err(|error| thrown(&error))
+    }
+
+    /// The best adapter of any kind, a software rasteriser where there is nothing else.
+    ///
+    /// # Errors
+    /// Where the browser has no WebGPU, or no adapter that can do the work.
+    pub async fn gpu() -> Result<Self, JsValue> {
+        let engine = hullfield::Engine::gpu_async().await;
+        engine.map(|engine| Self { engine }).map_err(|error| thrown(&error))
+    }
+
+    /// `"gpu"` or `"cpu"`.
+    #[wasm_bindgen(getter)]
+    pub fn backend(&self) -> String {
+        self.engine.backend().to_string()
+    }
+
+    /// Which adapter or CPU was chosen, and why, in one clause.
+    #[wasm_bindgen(getter)]
+    pub fn reason(&self) -> String {
+        self.engine.reason().to_owned()
+    }
+}

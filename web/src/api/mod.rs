@@ -1,0 +1,4 @@
+//! The classes of the npm package.
+
+pub mod engine;
+pub mod error;
