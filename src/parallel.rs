@@ -60,8 +60,19 @@ pub fn set_thread_count(count: usize) -> Result<()> {
     Ok(())
 }
 
+/// What several threads may use at once.
+#[cfg(feature = "threads")]
+pub(crate) trait Shared: Sync + Send {}
+#[cfg(feature = "threads")]
+impl<T: Sync + Send> Shared for T {}
+/// Anything, where there is one thread: in a browser an arena holds objects of the device, which stay on their thread.
+#[cfg(not(feature = "threads"))]
+pub(crate) trait Shared {}
+#[cfg(not(feature = "threads"))]
+impl<T> Shared for T {}
+
 /// Maps in order.
-pub(crate) fn map<T: Sync, U: Send>(items: &[T], work: impl Fn(&T) -> U + Sync + Send) -> Vec<U> {
+pub(crate) fn map<T: Sync, U: Send>(items: &[T], work: impl Fn(&T) -> U + Shared) -> Vec<U> {
     map_shares(items, ONE, work)
 }
 
@@ -92,7 +103,7 @@ pub(crate) fn map_waiting<T: Sync, U: Send>(items: &[T], work: impl Fn(&T) -> U 
 pub(crate) fn map_shares<T: Sync, U: Send>(
     items: &[T],
     share: usize,
-    work: impl Fn(&T) -> U + Sync + Send,
+    work: impl Fn(&T) -> U + Shared,
 ) -> Vec<U> {
     #[cfg(feature = "threads")]
     if items.len() > share {
@@ -104,7 +115,7 @@ pub(crate) fn map_shares<T: Sync, U: Send>(
 }
 
 /// Maps `0..count`, in order, one at a time: for items of which some take a thousand times as long as others.
-pub(crate) fn map_singly<U: Send>(count: usize, work: impl Fn(usize) -> U + Sync + Send) -> Vec<U> {
+pub(crate) fn map_singly<U: Send>(count: usize, work: impl Fn(usize) -> U + Shared) -> Vec<U> {
     #[cfg(feature = "threads")]
     if count > ONE {
         use rayon::prelude::*;
@@ -116,8 +127,8 @@ pub(crate) fn map_singly<U: Send>(count: usize, work: impl Fn(usize) -> U + Sync
 /// Maps in order; each thread makes scratch memory once, for all items that it takes.
 pub(crate) fn map_init<T: Sync, M, U: Send>(
     items: &[T],
-    init: impl Fn() -> M + Sync + Send,
-    work: impl Fn(&mut M, &T) -> U + Sync + Send,
+    init: impl Fn() -> M + Shared,
+    work: impl Fn(&mut M, &T) -> U + Shared,
 ) -> Vec<U> {
     #[cfg(feature = "threads")]
     if items.len() > ONE {
@@ -132,7 +143,7 @@ pub(crate) fn map_init<T: Sync, M, U: Send>(
 pub(crate) fn map_chunks_mut<T: Send, U: Send>(
     items: &mut [T],
     len: usize,
-    work: impl Fn(usize, &mut [T]) -> U + Sync + Send,
+    work: impl Fn(usize, &mut [T]) -> U + Shared,
 ) -> Vec<U> {
     #[cfg(feature = "threads")]
     if items.len() > len {
@@ -147,7 +158,7 @@ pub(crate) fn map_chunks_mut<T: Send, U: Send>(
 pub(crate) fn try_chunks_mut<T: Send, E: Send>(
     items: &mut [T],
     len: usize,
-    work: impl Fn(usize, &mut [T]) -> Result<(), E> + Sync + Send,
+    work: impl Fn(usize, &mut [T]) -> Result<(), E> + Shared,
 ) -> Result<(), E> {
     let failed = |(number, chunk): (usize, &mut [T])| work(number, chunk).err().map(|error| (number, error));
     #[cfg(feature = "threads")]
@@ -160,7 +171,7 @@ pub(crate) fn try_chunks_mut<T: Send, E: Send>(
 }
 
 /// Runs `work` for each item, one at a time.
-pub(crate) fn for_each_mut<T: Send>(items: &mut [T], work: impl Fn(&mut T) + Sync + Send) {
+pub(crate) fn for_each_mut<T: Send>(items: &mut [T], work: impl Fn(&mut T) + Shared) {
     #[cfg(feature = "threads")]
     if items.len() > ONE {
         use rayon::prelude::*;
@@ -170,7 +181,7 @@ pub(crate) fn for_each_mut<T: Send>(items: &mut [T], work: impl Fn(&mut T) + Syn
 }
 
 /// Runs tasks; the results are in their order.
-pub(crate) fn each<T: Send, U: Send>(tasks: Vec<T>, work: impl Fn(T) -> U + Sync + Send) -> Vec<U> {
+pub(crate) fn each<T: Send, U: Send>(tasks: Vec<T>, work: impl Fn(T) -> U + Shared) -> Vec<U> {
     #[cfg(feature = "threads")]
     if tasks.len() > ONE {
         use rayon::prelude::*;
@@ -183,7 +194,7 @@ pub(crate) fn each<T: Send, U: Send>(tasks: Vec<T>, work: impl Fn(T) -> U + Sync
 pub(crate) fn map_chunks<T: Sync, U: Send>(
     items: &[T],
     len: usize,
-    work: impl Fn(&[T]) -> U + Sync + Send,
+    work: impl Fn(&[T]) -> U + Shared,
 ) -> Vec<U> {
     #[cfg(feature = "threads")]
     if items.len() > len {
@@ -194,7 +205,7 @@ pub(crate) fn map_chunks<T: Sync, U: Send>(
 }
 
 /// Maps `0..count`, in order.
-pub(crate) fn map_range<U: Send>(count: u32, work: impl Fn(u32) -> U + Sync + Send) -> Vec<U> {
+pub(crate) fn map_range<U: Send>(count: u32, work: impl Fn(u32) -> U + Shared) -> Vec<U> {
     #[cfg(feature = "threads")]
     if count > 1 {
         use rayon::prelude::*;
@@ -208,7 +219,7 @@ pub(crate) fn fill<U: Send>(
     all: &mut Vec<U>,
     count: usize,
     share: usize,
-    work: impl Fn(usize) -> U + Sync + Send,
+    work: impl Fn(usize) -> U + Shared,
 ) {
     #[cfg(feature = "threads")]
     if count > share {
@@ -221,7 +232,7 @@ pub(crate) fn fill<U: Send>(
 }
 
 /// Runs tasks that have no results; a thread takes at least `share` of them at a time.
-pub(crate) fn for_each_share<T: Send>(tasks: Vec<T>, share: usize, work: impl Fn(T) + Sync + Send) {
+pub(crate) fn for_each_share<T: Send>(tasks: Vec<T>, share: usize, work: impl Fn(T) + Shared) {
     #[cfg(feature = "threads")]
     if tasks.len() > share {
         use rayon::prelude::*;
@@ -235,7 +246,7 @@ pub(crate) fn for_each_share<T: Send>(tasks: Vec<T>, share: usize, work: impl Fn
 pub(crate) fn for_each_chunk<T: Send>(
     items: &mut [T],
     len: usize,
-    work: impl Fn((usize, &mut [T])) + Sync + Send,
+    work: impl Fn((usize, &mut [T])) + Shared,
 ) {
     #[cfg(feature = "threads")]
     if items.len() > len {
