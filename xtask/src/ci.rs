@@ -97,7 +97,8 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
 }
 
 /// Features that are off by default, so that lints and documentation cover all code.
-const OPTIONAL: [&str; 2] = ["--features", "hullfield-tests/serde,hullfield-tests/tracing,hullfield-web/playground"];
+const OPTIONAL: [&str; 2] =
+    ["--features", "hullfield-tests/serde,hullfield-tests/tracing,hullfield-web/playground"];
 
 /// The combinations of the library's features that are checked besides the default, with tests. `gpu` alone has no back end.
 const FEATURE_SETS: [&str; 6] = ["", "threads", "serde", "gpu", "gpu,vulkan", "gpu,vulkan,serde"];

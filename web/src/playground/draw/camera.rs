@@ -48,12 +48,24 @@ impl Camera {
         projection * self.view()
     }
 
+    /// The unit directions right and up on the canvas.
+    pub fn across(&self) -> [Vec3; 2] {
+        let back = (self.eye() - self.target).normalize_or(Vec3::Z);
+        let right = Vec3::Y.cross(back).normalize_or(Vec3::X);
+        [right, back.cross(right)]
+    }
+
+    /// The height of what is seen at the target's distance, on a canvas of this size.
+    pub fn height_at_target(&self, canvas: [f32; 2]) -> f32 {
+        let aspect = canvas[0].max(1.0) / canvas[1].max(1.0);
+        2.0 * self.distance * (VIEW_ANGLE / 2.0).tan() / aspect.min(1.0)
+    }
+
     /// From the world to the camera's frame: right, up, back.
     fn view(&self) -> Mat4 {
         let eye = self.eye();
-        let back = (eye - self.target).normalize_or(Vec3::Z);
-        let right = Vec3::Y.cross(back).normalize_or(Vec3::X);
-        let up = back.cross(right);
+        let [right, up] = self.across();
+        let back = right.cross(up);
         let row = |x: f32, y: f32, z: f32| Vec4::new(x, y, z, 0.0);
         let at = |axis: Vec3| -axis.dot(eye);
         Mat4::from_cols(

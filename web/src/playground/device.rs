@@ -1,0 +1,73 @@
+//! Opens the device of WebGPU that computes and draws.
+
+use hullfield::wgpu;
+use hullfield::{Engine, EngineOptions};
+use serde_json::Value;
+use web_sys::OffscreenCanvas;
+
+use crate::playground::draw::gpu::GpuRenderer;
+use crate::playground::host::Gpu;
+use crate::playground::stage::GpuCanvas;
+
+/// Opens the best adapter of the browser: an engine, and a renderer on the canvas. `info` is what the browser says of the adapter. `lost` runs
+/// when the device is lost, `fault` for an error that no scope caught.
+///
+/// # Errors
+/// A sentence that says why there is none.
+pub(crate) async fn open(
+    canvas: OffscreenCanvas,
+    info: &Value,
+    lost: impl FnOnce(String) + 'static,
+    fault: impl Fn(String) + 'static,
+) -> Result<(Gpu, GpuCanvas), String> {
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    descriptor.backends = wgpu::Backends::BROWSER_WEBGPU;
+    let instance = wgpu::Instance::new(descriptor);
+    let surface = instance.create_surface(wgpu::SurfaceTarget::OffscreenCanvas(canvas));
+    let surface = surface.map_err(|error| format!("The canvas has no WebGPU context: {error}."))?;
+    let options = wgpu::RequestAdapterOptions {
+        power_preference: wgpu::PowerPreference::HighPerformance,
+        compatible_surface: Some(&surface),
+        ..Default::default()
+    };
+    let adapter = instance.request_adapter(&options).await;
+    let adapter = adapter.map_err(|_| "The browser has WebGPU, but gives no adapter.".to_owned())?;
+    let available = adapter.limits();
+    let descriptor = wgpu::DeviceDescriptor {
+        label: Some("hullfield"),
+        required_features: adapter.features() & wgpu::Features::TIMESTAMP_QUERY,
+        required_limits: wgpu::Limits {
+            max_buffer_size: available.max_buffer_size,
+            max_storage_buffer_binding_size: available.max_storage_buffer_binding_size,
+            ..wgpu::Limits::default().or_worse_values_from(&available)
+        },
+        ..Default::default()
+    };
+    let opened = adapter.request_device(&descriptor).await;
+    let (device, queue) = opened.map_err(|error| format!("The adapter gives no device: {error}."))?;
+    device.set_device_lost_callback(move |_, message| lost(message));
+    device.on_uncaptured_error(std::sync::Arc::new(move |error: wgpu::Error| fault(error.to_string())));
+    let engine = Engine::from_device(device.clone(), queue.clone(), &EngineOptions::default());
+    let engine = engine.map_err(|error| error.to_string())?;
+    let capabilities = surface.get_capabilities(&adapter);
+    let format = capabilities.formats.iter().copied().find(|format| !format.is_srgb());
+    let format = format.unwrap_or(wgpu::TextureFormat::Bgra8Unorm);
+    let renderer = GpuRenderer::new(&device, &queue, format);
+    let (name, is_software) = describe(info, &adapter.get_info());
+    Ok((Gpu { engine, name, is_software }, GpuCanvas { surface, format, renderer, size: [0; 2] }))
+}
+
+/// The adapter's name, and whether it is a software rasteriser. Most browsers give a vendor and an architecture only, some nothing.
+fn describe(info: &Value, adapter: &wgpu::AdapterInfo) -> (String, bool) {
+    let text = |name: &str| info.get(name).and_then(Value::as_str).unwrap_or_default().trim();
+    let full = [text("description"), text("device"), adapter.name.trim()];
+    let short = [text("vendor"), text("architecture")].join(" ");
+    let name = full.into_iter().find(|name| !name.is_empty()).unwrap_or(short.trim());
+    let lower = [&full.join(" "), &short].map(|part| part.to_lowercase()).join(" ");
+    let software = ["swiftshader", "llvmpipe", "lavapipe", "basic render", "warp"];
+    let is_software = adapter.device_type == wgpu::DeviceType::Cpu
+        || info.get("fallback").and_then(Value::as_bool).unwrap_or_default()
+        || software.iter().any(|name| lower.contains(name));
+    let name = if name.is_empty() { "A GPU that the browser does not name" } else { name };
+    (name.to_owned(), is_software)
+}
