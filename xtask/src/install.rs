@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::adapter::{self, Search};
 use crate::workspace::is_set;
@@ -45,6 +45,34 @@ pub(crate) fn ensure_adapter() -> Result<Search, String> {
     } else {
         Err(format!("{} installed, but GPU adapter: {found}", PACKAGES.join(" ")))
     }
+}
+
+/// Installs packages of Debian or Ubuntu, where root or CI asks, or a person agrees. `what` says what they are for.
+///
+/// # Errors
+/// A sentence that says what is missing, if that is not possible here or not permitted.
+pub(crate) fn packages(names: &[&str], what: &str) -> Result<(), String> {
+    let list = names.join(" ");
+    let missing = || format!("{what} needs {list}: sudo apt-get install {list}");
+    let apt_get = program("apt-get").ok_or_else(missing)?;
+    match permission(is_root(), is_set("CI"), std::io::stdin().is_terminal()) {
+        Permission::Given => {}
+        Permission::Ask if ask(&format!("Install {list} with apt-get now ({what})?")) => {}
+        Permission::Ask | Permission::Withheld => return Err(missing()),
+    }
+    // If the package lists cannot be updated, the old ones may do.
+    if let Err(message) = apt(&apt_get, &["update"]) {
+        eprintln!("xtask: {}", message.lines().next().unwrap_or_default());
+    }
+    let install = ["install", "-y", "--no-install-recommends"];
+    apt(&apt_get, &install.into_iter().chain(names.iter().copied()).collect::<Vec<_>>())
+        .map_err(|_| missing())
+}
+
+/// Whether the system's packages have one of this name.
+pub(crate) fn has_package(name: &str) -> bool {
+    let shown = Command::new("apt-cache").args(["show", name]).stderr(Stdio::null()).output();
+    shown.is_ok_and(|output| output.status.success() && !output.stdout.is_empty())
 }
 
 /// Debian's package with SwiftShader: 32 MB, of which two files are used. They need no other package.
@@ -173,7 +201,7 @@ fn is_root() -> bool {
 }
 
 /// The path of a program in `PATH`.
-fn program(name: &str) -> Option<PathBuf> {
+pub(crate) fn program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }

@@ -7,7 +7,10 @@ mod gpu_kit;
 mod gpu_tests;
 mod install;
 mod python;
+mod serve;
 mod test;
+mod wasm;
+mod web;
 mod workspace;
 
 use std::process::ExitCode;
@@ -29,6 +32,10 @@ usage: cargo xtask <chore>
                       --if-there  if the driver is missing and cannot be fetched, say so and end with exit code 0
                       --python [ARGS…]  only the tests of the Python package, in a virtual environment below target that it
                         makes and fills with pip; types, style and the pages of its interface too. ARGS are passed to pytest
+                      --web [FILES…]  only the tests of the playground, in headless Chromium, which is installed with node where
+                        they are missing. FILES are some of web/tests
+  web                 build the playground into target/web/page, and the npm package into target/web/package. Options:
+                      --serve [PORT]  then serve the page on this machine, on a free port unless one is given
   ci                  formatting, lints, documentation, house, wasm, licences, spelling; each step timed
   house [--list]      check the sources against the rules of ARCHITECTURE.md: imports run downward, no circles of files,
                       each shader has a Rust file of its name; --list prints all imports between files
@@ -42,6 +49,8 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let done = match args.first().map(String::as_str) {
         Some("test") if args.get(1).is_some_and(|arg| arg == "--python") => python::test(&args[2..]),
+        Some("test") if args.get(1).is_some_and(|arg| arg == "--web") => web::test(&args[2..]),
+        Some("web") => web::run(&args[1..]),
         Some("test") => test::run(&args[1..]),
         Some("ci") => ci::run(&args[1..]),
         Some("gpu") => gpu_kit::run(&args[1..]),

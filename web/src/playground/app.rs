@@ -32,6 +32,9 @@ extern "C" {
     fn ask(this: &Functions, message: &str, bytes: &[u8]);
     #[wasm_bindgen(method)]
     fn wake(this: &Functions);
+
+    #[wasm_bindgen(js_namespace = console, js_name = error)]
+    fn log_error(text: &str);
 }
 
 impl Link for Functions {
@@ -123,30 +126,29 @@ impl App {
     fn open(&self, info: Value) {
         let inside = Rc::clone(&self.inside);
         let Some(canvas) = inside.borrow_mut().gpu_canvas.take() else { return };
-        let (of_lost, of_fault) = (Rc::clone(&inside), inside.borrow().host.clone());
-        let lost = move |message: String| {
-            // Not within a call of ours, which may hold the program.
-            run(async move {
-                let message = message.trim_end_matches('.');
-                let reason = if message.is_empty() { String::new() } else { format!(" ({message})") };
-                let sentence = format!(
-                    "The GPU's device was lost{reason}. The CPU engine goes on; reload the page to try the GPU again."
-                );
-                let mut inside = of_lost.borrow_mut();
-                inside.set_gpu(Err(sentence.clone()));
-                inside.host.post(json!({"type": "lost", "text": sentence}));
-                inside.host.error(&sentence);
-            });
-        };
         run(async move {
-            let fault = move |error: String| of_fault.error(&format!("The GPU reports: {error}"));
-            let opened = crate::playground::device::open(canvas, &info, lost, fault).await;
-            let mut inside = inside.borrow_mut();
-            let gpu = opened.map(|(gpu, canvas)| {
-                inside.stage.gpu = Some(canvas);
-                gpu
-            });
-            inside.set_gpu(gpu);
+            use crate::playground::device::{Event, open};
+            let (canvas, events) = match open(canvas, &info).await {
+                Ok((gpu, canvas, events)) => (Ok((gpu, canvas)), Some(events)),
+                Err(why) => (Err(why), None),
+            };
+            {
+                let mut inside = inside.borrow_mut();
+                let gpu = canvas.map(|(gpu, canvas)| {
+                    inside.stage.gpu = Some(canvas);
+                    gpu
+                });
+                inside.set_gpu(gpu);
+            }
+            let Some(events) = events else { return };
+            loop {
+                let event = events.next().await;
+                let mut inside = inside.borrow_mut();
+                match event {
+                    Event::Lost(message) => return inside.lose(&message),
+                    Event::Fault(error) => inside.host.error(&format!("The GPU reports: {error}")),
+                }
+            }
         });
     }
 }
@@ -162,6 +164,19 @@ impl Inside {
         }
         self.host.set_gpu(gpu);
         self.engine_changed();
+    }
+
+    /// The device is lost: the CPU engine goes on.
+    #[cfg_attr(not(target_arch = "wasm32"), allow(dead_code, reason = "WebGPU is the browser's"))]
+    fn lose(&mut self, message: &str) {
+        let message = message.trim_end_matches('.');
+        let reason = if message.is_empty() { String::new() } else { format!(" ({message})") };
+        let text = format!(
+            "The GPU's device was lost{reason}. The CPU engine goes on; reload the page to try the GPU again."
+        );
+        self.set_gpu(Err(text.clone()));
+        self.host.post(json!({"type": "lost", "text": text}));
+        self.post_state();
     }
 
     fn engine_changed(&mut self) {

@@ -1,5 +1,9 @@
 //! Opens the device of WebGPU that computes and draws.
 
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::task::{Poll, Waker};
+
 use hullfield::wgpu;
 use hullfield::{Engine, EngineOptions};
 use serde_json::Value;
@@ -9,17 +13,52 @@ use crate::playground::draw::gpu::GpuRenderer;
 use crate::playground::host::Gpu;
 use crate::playground::stage::GpuCanvas;
 
-/// Opens the best adapter of the browser: an engine, and a renderer on the canvas. `info` is what the browser says of the adapter. `lost` runs
-/// when the device is lost, `fault` for an error that no scope caught.
+/// What a device reports by itself.
+#[derive(Debug)]
+pub(crate) enum Event {
+    /// It is lost, with the browser's reason.
+    Lost(String),
+    /// An error that no scope caught.
+    Fault(String),
+}
+
+/// The events of a device. Its callbacks must be `Send`, which nothing of the page is: they leave events here, and a task of the page takes them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Events {
+    shared: Arc<Mutex<(VecDeque<Event>, Option<Waker>)>>,
+}
+
+impl Events {
+    fn push(&self, event: Event) {
+        let Ok(mut shared) = self.shared.lock() else { return };
+        shared.0.push_back(event);
+        if let Some(waker) = shared.1.take() {
+            waker.wake();
+        }
+    }
+
+    /// The next event.
+    pub(crate) async fn next(&self) -> Event {
+        std::future::poll_fn(|context| {
+            let Ok(mut shared) = self.shared.lock() else { return Poll::Pending };
+            match shared.0.pop_front() {
+                Some(event) => Poll::Ready(event),
+                None => {
+                    shared.1 = Some(context.waker().clone());
+                    Poll::Pending
+                }
+            }
+        })
+        .await
+    }
+}
+
+/// Opens the best adapter of the browser: an engine, a renderer on the canvas, and what the device reports. `info` is what the browser says of the
+/// adapter.
 ///
 /// # Errors
 /// A sentence that says why there is none.
-pub(crate) async fn open(
-    canvas: OffscreenCanvas,
-    info: &Value,
-    lost: impl FnOnce(String) + 'static,
-    fault: impl Fn(String) + 'static,
-) -> Result<(Gpu, GpuCanvas), String> {
+pub(crate) async fn open(canvas: OffscreenCanvas, info: &Value) -> Result<(Gpu, GpuCanvas, Events), String> {
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
     descriptor.backends = wgpu::Backends::BROWSER_WEBGPU;
     let instance = wgpu::Instance::new(descriptor);
@@ -45,8 +84,12 @@ pub(crate) async fn open(
     };
     let opened = adapter.request_device(&descriptor).await;
     let (device, queue) = opened.map_err(|error| format!("The adapter gives no device: {error}."))?;
-    device.set_device_lost_callback(move |_, message| lost(message));
-    device.on_uncaptured_error(std::sync::Arc::new(move |error: wgpu::Error| fault(error.to_string())));
+    let events = Events::default();
+    let (of_lost, of_fault) = (events.clone(), events.clone());
+    device.set_device_lost_callback(move |_, message| of_lost.push(Event::Lost(message)));
+    device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+        of_fault.push(Event::Fault(error.to_string()));
+    }));
     let engine = Engine::from_device(device.clone(), queue.clone(), &EngineOptions::default());
     let engine = engine.map_err(|error| error.to_string())?;
     let capabilities = surface.get_capabilities(&adapter);
@@ -54,7 +97,7 @@ pub(crate) async fn open(
     let format = format.unwrap_or(wgpu::TextureFormat::Bgra8Unorm);
     let renderer = GpuRenderer::new(&device, &queue, format);
     let (name, is_software) = describe(info, &adapter.get_info());
-    Ok((Gpu { engine, name, is_software }, GpuCanvas { surface, format, renderer, size: [0; 2] }))
+    Ok((Gpu { engine, name, is_software }, GpuCanvas { surface, format, renderer, size: [0; 2] }, events))
 }
 
 /// The adapter's name, and whether it is a software rasteriser. Most browsers give a vendor and an architecture only, some nothing.

@@ -1,0 +1,70 @@
+// Controls of a tab. Each sends `{type: "set", [name]: value}` when the user changes it, and has `value` to be set by a state.
+
+/** A slider. `show` turns the number into the text beside the label; `of` and `to` map the slider's place to the number and back. */
+export function slider(panel, send, { name, label, min, max, step = 1, value, show = String, of = (x) => x, to = (x) => x }) {
+  const row = document.createElement("label");
+  row.className = "control";
+  const head = document.createElement("span");
+  const text = document.createElement("span");
+  text.textContent = label;
+  const output = document.createElement("output");
+  head.append(text, output);
+  const input = Object.assign(document.createElement("input"), { type: "range", min, max, step, id: `control-${name}` });
+  row.append(head, input);
+  panel.append(row);
+  const control = {
+    input,
+    set value(number) {
+      // While it is dragged, the state may be older than the hand.
+      if (input.matches(":active")) return;
+      input.value = to(number);
+      output.textContent = show(number);
+    },
+    get value() { return of(Number(input.value)); },
+  };
+  control.value = value;
+  input.addEventListener("input", () => {
+    output.textContent = show(control.value);
+    send({ type: "set", [name]: control.value });
+  });
+  return control;
+}
+
+/** A list to choose from: `options` is `[[value, label], …]`. */
+export function choice(panel, send, { name, label, options, value }) {
+  const row = document.createElement("label");
+  row.className = "control";
+  const text = document.createElement("span");
+  text.textContent = label;
+  const select = Object.assign(document.createElement("select"), { id: `control-${name}` });
+  for (const [value, label] of options) select.append(new Option(label, value));
+  row.append(text, select);
+  panel.append(row);
+  select.value = value;
+  select.addEventListener("change", () => send({ type: "set", [name]: select.value }));
+  return select;
+}
+
+/** A box to tick. Its state is `checked`. */
+export function tick(panel, send, { name, label, value }) {
+  const row = document.createElement("label");
+  row.className = "control";
+  const box = Object.assign(document.createElement("input"), { type: "checkbox", checked: value, id: `control-${name}` });
+  row.append(box, " ", label);
+  panel.append(row);
+  box.addEventListener("change", () => send({ type: "set", [name]: box.checked }));
+  return box;
+}
+
+/** A row of buttons: `[[label, message], …]`. */
+export function buttons(panel, send, list) {
+  const row = document.createElement("div");
+  row.className = "row";
+  for (const [label, message] of list) {
+    const button = Object.assign(document.createElement("button"), { type: "button", textContent: label });
+    button.addEventListener("click", () => send(message));
+    row.append(button);
+  }
+  panel.append(row);
+  return row;
+}

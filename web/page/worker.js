@@ -1,0 +1,145 @@
+// The program of both workers. The first one has the canvases, the engines and the scenes; the second one has a CPU engine of its own.
+//
+// Messages are objects `{type, …}`; one with bytes has them in `bytes`, a Uint8Array. From the page to the first worker:
+//
+//   start   {flat, gpu}                 the canvases; first of all
+//   port    {port}                      the way to the second worker
+//   open    {tab, fields}               shows a tab; `fields` is what a link says of it, texts by name
+//   size    {width, height, density}    of the canvases, in pixels of the page; pixels of the screen in one of those
+//   theme   {dark}
+//   choose  {engine}                    auto, gpu or cpu
+//   check   {tab, id}                   runs a tab's check; the answer is `checked`
+//   lose    {}                          destroys the device, for the tests
+//   pointer {action, x, y, dx, dy, zoom, button, down, shift}    input on the canvas: src/playground/message.rs says more
+//   key     {key}
+//   file    {name, bytes}
+//   set     {…}                         values of the open tab's controls, by name
+//   and what a tab's module sends to its scene
+//
+// From the first worker to the page:
+//
+//   ready   {}                          the module runs
+//   picture {layer, engine}             the canvas that is shown from now on (flat or gpu), and the engine that the scene uses
+//   engine  {used, choice, adapter, software, reason}
+//   state   {tab, state}                what goes into the link
+//   times   {rows: [{stage, ms}]}
+//   progress {text, done, total}
+//   error   {text}                      a sentence for the bar; an empty one takes it away
+//   lost    {text}                      the device of WebGPU is lost
+//   failed  {text}                      the program has ended
+//   checked {tab, id, ok, result}
+//   and what a scene sends to its tab's module
+//
+// The second worker gets `serve {port}`; over the port come a scene's questions, `{tab, …}`, and go the answers, `{type: "second", tab, …}`.
+
+import init, { App, second } from "./hullfield_web.js";
+
+const loaded = init();
+let app = null;
+let port = null;
+let isAwaited = false;
+let hasFailed = false;
+let isFirst = true;
+const early = [];
+
+const functions = {
+  post(text, bytes) { deliver(self, text, bytes); },
+  ask(text, bytes) { if (port) deliver(port, text, bytes); },
+  wake,
+};
+
+function deliver(to, text, bytes) {
+  const message = JSON.parse(text);
+  if (bytes.length > 0) {
+    // A copy, as the memory is the module's.
+    message.bytes = bytes.slice();
+    to.postMessage(message, [message.bytes.buffer]);
+  } else {
+    to.postMessage(message);
+  }
+}
+
+function fail(error) {
+  if (hasFailed) return;
+  hasFailed = true;
+  console.error(error);
+  self.postMessage({ type: "failed", text: `The program has ended by an error (${error.message ?? error}). Reload the page.` });
+}
+
+function guarded(work) {
+  if (hasFailed) return;
+  try { work(); } catch (error) { fail(error); }
+}
+
+function wake() {
+  if (isAwaited || hasFailed) return;
+  isAwaited = true;
+  if (self.requestAnimationFrame) self.requestAnimationFrame(tick);
+  else setTimeout(() => tick(performance.now()), 16);
+}
+
+function tick(now) {
+  isAwaited = false;
+  guarded(() => {
+    if (app.frame(now)) wake();
+    if (isFirst) {
+      isFirst = false;
+      openGpu();
+    }
+  });
+}
+
+// After the first picture, so that it does not wait for the browser's GPU process.
+async function openGpu() {
+  let info = null;
+  let why = "";
+  if (!navigator.gpu) {
+    why = self.isSecureContext ? "This browser has no WebGPU." : "WebGPU needs an address with https, or localhost.";
+  } else {
+    try {
+      const adapter = await navigator.gpu.requestAdapter({ powerPreference: "high-performance" });
+      if (!adapter) why = "The browser has WebGPU, but no adapter for it here.";
+      else {
+        const { vendor = "", architecture = "", device = "", description = "", isFallbackAdapter } = adapter.info ?? {};
+        info = { vendor, architecture, device, description, fallback: isFallbackAdapter ?? adapter.isFallbackAdapter ?? false };
+      }
+    } catch (error) {
+      why = `The browser's WebGPU fails: ${error.message}.`;
+    }
+  }
+  guarded(() => app.open_gpu(JSON.stringify(info), why));
+}
+
+function take(message) {
+  if (!app) return void early.push(message);
+  const { bytes = new Uint8Array(), ...rest } = message;
+  guarded(() => app.message(JSON.stringify(rest), bytes));
+}
+
+self.onmessage = async ({ data }) => {
+  switch (data.type) {
+    case "start":
+      try {
+        await loaded;
+        app = new App(functions, data.flat, data.gpu);
+      } catch (error) {
+        return fail(error);
+      }
+      self.postMessage({ type: "ready" });
+      for (const message of early.splice(0)) take(message);
+      break;
+    case "port":
+      port = data.port;
+      port.onmessage = ({ data }) => take(data);
+      break;
+    case "serve":
+      try { await loaded; } catch (error) { return fail(error); }
+      data.port.onmessage = ({ data: { bytes = new Uint8Array(), ...rest } }) => {
+        const answer = (text, bytes) => deliver(data.port, text, bytes);
+        guarded(() => second({ ...functions, post: answer }, JSON.stringify(rest), bytes));
+      };
+      break;
+    default:
+      take(data);
+  }
+};

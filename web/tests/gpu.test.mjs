@@ -1,0 +1,63 @@
+// Both engines, on WebGPU through SwiftShader.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { Browser } from "./browser.mjs";
+
+const TABS = ["collide", "flow", "rooms", "surface"];
+
+let browser;
+before(async () => { browser = await Browser.start(); });
+after(async () => { await browser.stop(); });
+
+test("the adapter is named, and a software one is not used by itself", async () => {
+  const page = await browser.open();
+  const { adapter, used, software } = await page.wait("engine", "(m) => m.adapter !== null");
+  assert.match(adapter, /swiftshader/i);
+  assert.deepEqual([used, software], ["cpu", true]);
+  const line = await page.value("document.getElementById('engine-line').textContent");
+  assert.match(line, /^CPU engine\. .*swiftshader/i);
+  assert.deepEqual(page.errors, []);
+  await page.close();
+});
+
+test("every tab passes its check on both engines, and draws by the GPU", async (t) => {
+  const page = await browser.open("#engine=gpu");
+  await page.wait("engine", "(m) => m.used === 'gpu'");
+  for (const tab of TABS) {
+    const begin = Date.now();
+    const { ok, result } = await page.check(tab);
+    assert.ok(ok, `${tab}: ${result}`);
+    t.diagnostic(`${tab}: ${JSON.stringify(result)} in ${Date.now() - begin} ms`);
+  }
+  await page.wait("picture", "(m) => m.layer === 'gpu'");
+  assert.deepEqual(page.errors, []);
+  await page.close();
+});
+
+for (const [width, height, scheme] of [[1280, 800, "dark"], [400, 800, "light"]]) {
+  test(`the GPU's picture at ${width} pixels, ${scheme}`, async () => {
+    const page = await browser.open("#engine=gpu", { width, height, scheme, isPhone: width < 500 });
+    await page.wait("picture", "(m) => m.layer === 'gpu'");
+    await page.until("!document.getElementById('gpu').classList.contains('hidden')");
+    // A picture or two more, so that the canvas has one.
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await page.screenshot(`collide-gpu-${width}-${scheme}`);
+    assert.deepEqual(page.errors, []);
+    await page.close();
+  });
+}
+
+test("a lost device is said, and the CPU engine goes on", async () => {
+  const page = await browser.open("#engine=gpu");
+  await page.wait("picture", "(m) => m.layer === 'gpu'");
+  await page.send({ type: "lose" });
+  const { text } = await page.wait("lost");
+  assert.match(text, /device was lost/);
+  await page.wait("picture", "(m) => m.layer === 'flat' && playground.messages.indexOf(m) > playground.messages.findIndex((m) => m.type === 'lost')");
+  const { used } = await page.wait("engine", "(m) => m.reason.includes('lost')");
+  assert.equal(used, "cpu");
+  const { ok, result } = await page.check("collide");
+  assert.ok(ok, result);
+  await page.close();
+});

@@ -1,0 +1,88 @@
+// The page's shell: first picture, tabs, link, keyboard, themes, widths, errors.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { Browser, WITHOUT_WEBGPU } from "./browser.mjs";
+
+const TABS = ["collide", "flow", "rooms", "surface"];
+
+let browser;
+before(async () => { browser = await Browser.start(WITHOUT_WEBGPU); });
+after(async () => { await browser.stop(); });
+
+async function opened(link, view) {
+  const page = await browser.open(link, view);
+  const picture = await page.wait("picture");
+  return { page, picture };
+}
+
+test("the first picture comes from the CPU engine", async (t) => {
+  const { page, picture } = await opened();
+  assert.deepEqual([picture.engine, picture.layer], ["cpu", "flat"]);
+  await page.wait("engine", "(m) => m.reason.includes('WebGPU')");
+  // Reported, not asserted: the machine may be busy.
+  const ms = await page.value("performance.getEntriesByName('first-picture')[0].startTime");
+  t.diagnostic(`first picture after ${Math.round(ms)} ms`);
+  assert.deepEqual(page.errors, []);
+  await page.close();
+});
+
+test("without WebGPU the page says so, and every tab passes its check", async () => {
+  const { page } = await opened();
+  await page.until("document.getElementById('engine-line').textContent.includes('This browser has no WebGPU.')");
+  for (const tab of TABS) {
+    const { ok, result } = await page.check(tab);
+    assert.ok(ok, `${tab}: ${result}`);
+  }
+  assert.deepEqual(page.errors, []);
+  await page.close();
+});
+
+for (const [width, height] of [[1280, 800], [400, 800]]) {
+  for (const scheme of ["light", "dark"]) {
+    test(`the page fits ${width} pixels, ${scheme}`, async () => {
+      const { page } = await opened("", { width, height, scheme, isPhone: width < 500 });
+      for (const tab of TABS) {
+        await page.value(`document.querySelector('[data-tab=${tab}]').click()`);
+        await page.wait("state", `(m) => m.tab === '${tab}'`);
+        await page.until("document.querySelector('#times td') !== null");
+        const overflow = await page.value("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+        assert.equal(overflow, 0, `${tab} is ${overflow} pixels too wide`);
+        await page.screenshot(`${tab}-cpu-${width}-${scheme}`);
+      }
+      assert.equal(await page.value("document.documentElement.dataset.theme"), scheme);
+      assert.deepEqual(page.errors, []);
+      await page.close();
+    });
+  }
+}
+
+test("tabs are reached by the keyboard, and the link follows", async () => {
+  const { page } = await opened();
+  await page.value("document.querySelector('[data-tab=collide]').focus()");
+  await page.press("ArrowRight");
+  await page.until("location.hash.startsWith('#tab=flow')");
+  assert.equal(await page.value("document.activeElement.dataset.tab"), "flow");
+  await page.press("4", "Digit4");
+  await page.until("location.hash.startsWith('#tab=surface')");
+  assert.deepEqual(page.errors, []);
+  await page.close();
+});
+
+test("a link opens its tab", async () => {
+  const { page } = await opened("#tab=rooms");
+  assert.equal(await page.value("document.querySelector('[aria-selected=true]').dataset.tab"), "rooms");
+  assert.deepEqual(page.errors, []);
+  await page.close();
+});
+
+test("a broken link is one sentence, and the page goes on", async () => {
+  for (const [link, word] of [["#tab=nowhere", "nowhere"], ["#tab=flow&engine=abacus", "abacus"], ["#%%%&tab", "tab"]]) {
+    const { page } = await opened(link);
+    await page.until("!document.getElementById('error').hidden");
+    const text = await page.value("document.getElementById('error-text').textContent");
+    assert.ok(text.includes(word), text);
+    assert.deepEqual(page.errors, []);
+    await page.close();
+  }
+});

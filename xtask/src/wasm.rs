@@ -1,0 +1,219 @@
+//! Builds for the browser: finds or installs a compiler with the target `wasm32-unknown-unknown`, and wasm-bindgen.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::install;
+use crate::workspace::{cargo, root, target};
+
+const TARGET: &str = "wasm32-unknown-unknown";
+
+/// Debian's compiler for browsers, its sources of the standard library, and a linker.
+const DEBIAN: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-src", "lld"];
+
+/// How the crate is compiled for the browser.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Compiler {
+    /// The compiler of this workspace, which has the target's standard library.
+    Own,
+    /// Debian's, which has none: it is built from its sources, with this linker.
+    Debian { linker: PathBuf },
+}
+
+impl Compiler {
+    /// Finds a compiler, or installs one.
+    ///
+    /// # Errors
+    /// A sentence that says what is missing.
+    pub(crate) fn ensure() -> Result<Self, String> {
+        if has_target() {
+            return Ok(Self::Own);
+        }
+        if let Some(found) = Self::debian()? {
+            return Ok(found);
+        }
+        if install::has_package("rust-web-src") {
+            install::packages(&DEBIAN, "a build for the browser")?;
+            if let Some(found) = Self::debian()? {
+                return Ok(found);
+            }
+        }
+        if let Some(rustup) = install::program("rustup") {
+            eprintln!("xtask: rustup target add {TARGET}");
+            let added = Command::new(rustup).current_dir(root()).args(["target", "add", TARGET]).status();
+            if added.is_ok_and(|status| status.success()) && has_target() {
+                return Ok(Self::Own);
+            }
+        }
+        Err(format!(
+            "no compiler here builds for {TARGET}: rustup target add {TARGET} (on Debian: sudo apt-get install {})",
+            DEBIAN.join(" ")
+        ))
+    }
+
+    /// Debian's compiler; none where a part of it is missing.
+    fn debian() -> Result<Option<Self>, String> {
+        let has = |path: &str| Path::new(path).exists();
+        let linker = linker();
+        let is_there =
+            has("/usr/bin/rustc") && has("/usr/bin/cargo") && has("/usr/lib/rustlib/src/rust/library");
+        let Some(linker) = linker.filter(|_| is_there) else { return Ok(None) };
+        let version = output(Command::new("/usr/bin/rustc").arg("--version"));
+        let needed = manifest_value("rust-version").unwrap_or_default();
+        match (minor(&version), minor(&needed)) {
+            (Some(found), Some(needed)) if found < needed => Err(format!(
+                "/usr/bin/rustc is 1.{found}, hullfield needs 1.{needed}: sudo apt-get update && sudo apt-get install {}",
+                DEBIAN.join(" ")
+            )),
+            _ => Ok(Some(Self::Debian { linker })),
+        }
+    }
+
+    /// Builds a library for the browser. Returns the path of its module.
+    ///
+    /// # Errors
+    /// That it could not be built.
+    pub(crate) fn build(&self, package: &str, features: &[&str]) -> Result<PathBuf, String> {
+        let folder = target().join("web/cargo");
+        let mut command = match self {
+            Self::Own => cargo(),
+            Self::Debian { linker } => {
+                let mut command = Command::new("/usr/bin/cargo");
+                command.current_dir(root());
+                // The cargo that runs this program names its own compiler.
+                for (name, _) in std::env::vars_os().filter(|(name, _)| is_of_cargo(&name.to_string_lossy()))
+                {
+                    command.env_remove(name);
+                }
+                command.env("RUSTC", "/usr/bin/rustc");
+                // To build the standard library is an unstable option.
+                command.env("RUSTC_BOOTSTRAP", "1");
+                command.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker);
+                command.arg("build").arg("-Zbuild-std=std,panic_abort");
+                command
+            }
+        };
+        if *self == Self::Own {
+            command.arg("build");
+        }
+        let arguments = ["--quiet", "--profile", "web", "--target", TARGET, "--lib", "--no-default-features"];
+        command.args(arguments).args(["--package", package, "--features", &features.join(",")]);
+        command.env("CARGO_TARGET_DIR", &folder);
+        // All browsers with WebGPU have it, and all others since 2023.
+        command.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", "-Ctarget-feature=+simd128");
+        let status = command.stdin(Stdio::null()).status();
+        if !status.is_ok_and(|status| status.success()) {
+            return Err(format!("{package} could not be built for {TARGET}"));
+        }
+        let name = format!("{}.wasm", package.replace('-', "_"));
+        Ok(folder.join(TARGET).join("web").join(name))
+    }
+}
+
+fn is_of_cargo(name: &str) -> bool {
+    matches!(
+        name,
+        "RUSTC" | "RUSTDOC" | "CARGO" | "RUSTUP_TOOLCHAIN" | "RUSTFLAGS" | "CARGO_ENCODED_RUSTFLAGS"
+    )
+}
+
+/// Whether the workspace's compiler has the target's standard library.
+fn has_target() -> bool {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let folder = output(Command::new(rustc).current_dir(root()).args([
+        "--print",
+        "target-libdir",
+        "--target",
+        TARGET,
+    ]));
+    !folder.trim().is_empty() && Path::new(folder.trim()).is_dir()
+}
+
+/// LLVM's linker for wasm; Debian's name has the version.
+fn linker() -> Option<PathBuf> {
+    let versions = (14..40).rev().map(|version| format!("wasm-ld-{version}"));
+    std::iter::once("wasm-ld".to_owned()).chain(versions).find_map(|name| install::program(&name))
+}
+
+/// wasm-bindgen's program, of the version that the crate uses. It is built where it is missing.
+///
+/// # Errors
+/// That it could not be built.
+pub(crate) fn bindgen() -> Result<PathBuf, String> {
+    let lock =
+        std::fs::read_to_string(root().join("Cargo.lock")).map_err(|error| format!("Cargo.lock: {error}"))?;
+    let version = locked_version(&lock, "wasm-bindgen").ok_or("Cargo.lock has no wasm-bindgen")?;
+    let is_right = |program: &PathBuf| {
+        output(Command::new(program).arg("--version")).split_whitespace().nth(1) == Some(&version)
+    };
+    let tools = target().join("web/tools");
+    let own = tools.join("bin").join(if cfg!(windows) { "wasm-bindgen.exe" } else { "wasm-bindgen" });
+    if let Some(found) =
+        [install::program("wasm-bindgen"), Some(own.clone())].into_iter().flatten().find(is_right)
+    {
+        return Ok(found);
+    }
+    eprintln!(
+        "xtask: cargo install wasm-bindgen-cli {version} into target/web/tools: some four minutes, once"
+    );
+    let mut command = cargo();
+    command.args([
+        "install",
+        "--quiet",
+        "--no-default-features",
+        "--version",
+        &version,
+        "wasm-bindgen-cli",
+        "--root",
+    ]);
+    command.arg(&tools).env("CARGO_TARGET_DIR", target().join("web/tools-build"));
+    if command.stdin(Stdio::null()).status().is_ok_and(|status| status.success()) && is_right(&own) {
+        // What it was built from is not needed again.
+        let _ = std::fs::remove_dir_all(target().join("web/tools-build"));
+        return Ok(own);
+    }
+    Err(format!(
+        "wasm-bindgen-cli {version} could not be built: cargo install wasm-bindgen-cli --version {version}"
+    ))
+}
+
+/// The version of a crate in the text of Cargo.lock.
+fn locked_version(lock: &str, name: &str) -> Option<String> {
+    let after = lock.split(&format!("name = \"{name}\"\n")).nth(1)?;
+    after.strip_prefix("version = \"")?.split('"').next().map(str::to_owned)
+}
+
+/// A text of the workspace's manifest.
+fn manifest_value(name: &str) -> Option<String> {
+    let manifest = std::fs::read_to_string(root().join("Cargo.toml")).ok()?;
+    let line = manifest.lines().find_map(|line| line.strip_prefix(name)?.trim_start().strip_prefix('='))?;
+    Some(line.trim().trim_matches('"').to_owned())
+}
+
+/// The second number of the first version in a text.
+fn minor(text: &str) -> Option<u32> {
+    let version =
+        text.split_whitespace().find(|word| word.starts_with(|first: char| first.is_ascii_digit()))?;
+    version.split('.').nth(1)?.parse().ok()
+}
+
+fn output(command: &mut Command) -> String {
+    let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output();
+    output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_found() {
+        assert_eq!(minor("rustc 1.96.0 (ac68faa20 2026-05-25)"), Some(96));
+        assert_eq!(minor("1.89"), Some(89));
+        assert_eq!(minor("none"), None);
+        let lock = "name = \"wasm-bindgen-futures\"\nversion = \"0.4\"\n\nname = \"wasm-bindgen\"\nversion = \"0.2.130\"\n";
+        assert_eq!(locked_version(lock, "wasm-bindgen").as_deref(), Some("0.2.130"));
+        assert_eq!(locked_version(lock, "serde"), None);
+        assert!(manifest_value("rust-version").is_some_and(|version| version.starts_with("1.")));
+    }
+}

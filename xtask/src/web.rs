@@ -1,0 +1,191 @@
+//! The playground and the npm package: builds, serves and tests them.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use crate::install;
+use crate::serve;
+use crate::wasm::{self, Compiler};
+use crate::workspace::{root, target};
+
+const CRATE: &str = "hullfield-web";
+
+/// Builds the page and the package; with `--serve [PORT]` serves the page.
+///
+/// # Errors
+/// What is missing, or what could not be built.
+pub(crate) fn run(args: &[String]) -> Result<(), String> {
+    let port = match args {
+        [] => None,
+        [serve] if serve == "--serve" => Some(0),
+        [serve, port] if serve == "--serve" => {
+            Some(port.parse().map_err(|_| format!("--serve {port}: a port is a number to 65535"))?)
+        }
+        _ => return Err("`web` takes --serve [PORT] and nothing else".to_owned()),
+    };
+    let page = page()?;
+    let Some(port) = port else { return package() };
+    let (listener, address, folder) = serve::listen(&page, port)?;
+    println!("http://{address}/");
+    let _ = std::io::stdout().flush();
+    serve::serve(&listener, &folder);
+    Ok(())
+}
+
+/// Builds the page into `target/web/page`.
+fn page() -> Result<PathBuf, String> {
+    let begin = Instant::now();
+    let folder = target().join("web/page");
+    bind(&["playground"], &folder, "web")?;
+    copy(&root().join("web/page"), &folder)?;
+    report(&folder.join("hullfield_web_bg.wasm"), begin);
+    Ok(folder)
+}
+
+/// Builds the npm package into `target/web/package`.
+fn package() -> Result<(), String> {
+    let source = root().join("web/package");
+    if !source.join("package.json").is_file() {
+        return Ok(());
+    }
+    let begin = Instant::now();
+    let folder = target().join("web/package");
+    bind(&["api"], &folder, "web")?;
+    copy(&source, &folder)?;
+    for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
+        let (from, to) = (root().join(licence), folder.join(licence));
+        std::fs::copy(&from, to).map_err(|error| format!("{}: {error}", from.display()))?;
+    }
+    report(&folder.join("hullfield_web_bg.wasm"), begin);
+    Ok(())
+}
+
+/// Builds the crate with these features, and its JavaScript, into an empty folder.
+fn bind(features: &[&str], folder: &Path, kind: &str) -> Result<(), String> {
+    let compiler = Compiler::ensure()?;
+    let bindgen = wasm::bindgen()?;
+    let module = compiler.build(CRATE, features)?;
+    if folder.exists() {
+        std::fs::remove_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    }
+    let mut command = Command::new(&bindgen);
+    command.arg(&module).arg("--out-dir").arg(folder).args(["--target", kind, "--no-typescript"]);
+    if !command.stdin(Stdio::null()).status().is_ok_and(|status| status.success()) {
+        return Err(format!("{} failed", bindgen.display()));
+    }
+    if let Some(optimizer) = install::program("wasm-opt") {
+        let module = folder.join("hullfield_web_bg.wasm");
+        let smaller = folder.join("optimized.wasm");
+        let mut command = Command::new(optimizer);
+        command.args(["-O3", "--all-features", "-o"]).arg(&smaller).arg(&module);
+        // It gains a tenth; an older one may not know the module's features.
+        let is_done =
+            command.stdin(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success());
+        if is_done {
+            std::fs::rename(&smaller, &module).map_err(|error| error.to_string())?;
+        } else {
+            let _ = std::fs::remove_file(&smaller);
+        }
+    }
+    Ok(())
+}
+
+/// Copies the files of a folder, and those of its folders.
+fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", from.display());
+    std::fs::create_dir_all(to).map_err(failed)?;
+    for entry in std::fs::read_dir(from).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let Some(name) = path.file_name() else { continue };
+        if path.is_dir() {
+            copy(&path, &to.join(name))?;
+        } else {
+            std::fs::copy(&path, to.join(name)).map_err(failed)?;
+        }
+    }
+    Ok(())
+}
+
+/// Prints the size of a module, and how much of it goes over the network.
+fn report(module: &Path, begin: Instant) {
+    let bytes = std::fs::metadata(module).map_or(0, |metadata| metadata.len());
+    let packed = Command::new("gzip").args(["-9", "-c"]).arg(module).stderr(Stdio::null()).output();
+    let packed = packed.ok().filter(|output| output.status.success()).map(|output| output.stdout.len());
+    let packed = packed.map_or(String::new(), |bytes| format!(", {} kB with gzip", bytes / 1000));
+    eprintln!(
+        "xtask: {}: {} kB{packed}, in {:.0} s",
+        module.display(),
+        bytes / 1000,
+        begin.elapsed().as_secs_f64()
+    );
+}
+
+/// Builds the page, and runs its tests in headless Chromium. `args` are files of `web/tests`; without them all run.
+///
+/// # Errors
+/// What is missing, or that a test failed.
+pub(crate) fn test(args: &[String]) -> Result<(), String> {
+    let chromium = ensure(browser, &["chromium"], "a test of the playground")?;
+    let node = ensure(node, &["nodejs"], "a test of the playground")?;
+    let page = page()?;
+    package()?;
+    let folder = root().join("web/tests");
+    let mut files: Vec<PathBuf> = if args.is_empty() {
+        let entries = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let is_test = |path: &PathBuf| path.to_string_lossy().ends_with(".test.mjs");
+        entries.flatten().map(|entry| entry.path()).filter(is_test).collect()
+    } else {
+        args.iter().map(|name| folder.join(name)).collect()
+    };
+    files.sort();
+    let (listener, address, served) = serve::listen(&page, 0)?;
+    std::thread::spawn(move || serve::serve(&listener, &served));
+    let begin = Instant::now();
+    let mut command = Command::new(node);
+    // One after the other: a software GPU takes all cores.
+    command.args(["--test", "--test-concurrency=1", "--test-reporter=spec"]).args(&files);
+    command.env("HULLFIELD_PAGE", format!("http://{address}/"));
+    command.env("HULLFIELD_PACKAGE", target().join("web/package"));
+    command.env("HULLFIELD_CHROMIUM", chromium);
+    command.env("HULLFIELD_SCREENSHOTS", target().join("web/screenshots"));
+    let passed = command.stdin(Stdio::null()).status().is_ok_and(|status| status.success());
+    eprintln!(
+        "xtask: web, tests: {} in {:.0} s",
+        if passed { "ok" } else { "FAILED" },
+        begin.elapsed().as_secs_f64()
+    );
+    if passed { Ok(()) } else { Err("the tests of the playground failed".to_owned()) }
+}
+
+/// Finds a program, or installs its packages.
+fn ensure(find: fn() -> Option<PathBuf>, packages: &[&str], what: &str) -> Result<PathBuf, String> {
+    if let Some(found) = find() {
+        return Ok(found);
+    }
+    install::packages(packages, what)?;
+    find().ok_or_else(|| {
+        format!("{what} needs {}, and what was installed is another program, or too old", packages.join(" "))
+    })
+}
+
+/// Chromium, or a browser that is built from it.
+fn browser() -> Option<PathBuf> {
+    let named = std::env::var_os("CHROMIUM").map(PathBuf::from).filter(|path| path.is_file());
+    let names = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "microsoft-edge"];
+    named.or_else(|| names.into_iter().find_map(install::program))
+}
+
+/// A node whose test runner has what the tests use.
+fn node() -> Option<PathBuf> {
+    let is_new = |path: &PathBuf| {
+        let output = Command::new(path).arg("--version").output();
+        let version =
+            output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+        let major =
+            version.trim_start_matches('v').split('.').next().and_then(|major| major.parse::<u32>().ok());
+        major.is_some_and(|major| major >= 18)
+    };
+    ["node", "nodejs"].into_iter().filter_map(install::program).find(is_new)
+}
