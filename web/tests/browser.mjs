@@ -14,9 +14,13 @@ const FLAGS = [
   "--headless", "--no-sandbox", "--remote-debugging-pipe", "--disable-quic", "--no-first-run", "--disable-background-networking",
   "--disable-component-update", "--disable-sync", "--disable-extensions", "--mute-audio", "--hide-scrollbars",
 ];
-/** WebGPU on SwiftShader, a GPU in software, and no WebGPU. */
-export const WITH_WEBGPU = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
-export const WITHOUT_WEBGPU = ["--disable-blink-features=WebGPU"];
+/** WebGPU on SwiftShader, a GPU in software, and WebGPU without an adapter. */
+// Chromium's own drawing is on SwiftShader's Vulkan too: otherwise a canvas has no image to share with WebGPU, and the device is lost.
+export const WITH_WEBGPU = [
+  "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader", "--enable-features=Vulkan", "--use-vulkan=swiftshader",
+  "--use-angle=swiftshader",
+];
+export const WITHOUT_WEBGPU = ["--disable-gpu", "--disable-features=WebGPUService"];
 
 /** How long anything may take: a software GPU compiles its kernels for half a minute on a busy machine. */
 const PATIENCE_MS = 240_000;

@@ -42,7 +42,11 @@ for (const [width, height, scheme] of [[1280, 800, "dark"], [400, 800, "light"]]
     await page.until("!document.getElementById('gpu').classList.contains('hidden')");
     // A picture or two more, so that the canvas has one.
     await new Promise((resolve) => setTimeout(resolve, 1500));
-    await page.screenshot(`collide-gpu-${width}-${scheme}`);
+    const picture = await page.screenshot(`collide-gpu-${width}-${scheme}`);
+    // An empty canvas packs to less.
+    assert.ok(picture.length > 20_000, `${picture.length} bytes`);
+    assert.ok(await page.value("document.getElementById('error').hidden"), "an error is shown");
+    assert.equal(await page.value("document.getElementById('gpu').className"), "");
     assert.deepEqual(page.errors, []);
     await page.close();
   });
@@ -51,6 +55,7 @@ for (const [width, height, scheme] of [[1280, 800, "dark"], [400, 800, "light"]]
 test("a lost device is said, and the CPU engine goes on", async () => {
   const page = await browser.open("#engine=gpu");
   await page.wait("picture", "(m) => m.layer === 'gpu'");
+  assert.equal(await page.value("playground.messages.some((m) => m.type === 'lost')"), false);
   await page.send({ type: "lose" });
   const { text } = await page.wait("lost");
   assert.match(text, /device was lost/);

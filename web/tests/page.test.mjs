@@ -29,7 +29,7 @@ test("the first picture comes from the CPU engine", async (t) => {
 
 test("without WebGPU the page says so, and every tab passes its check", async () => {
   const { page } = await opened();
-  await page.until("document.getElementById('engine-line').textContent.includes('This browser has no WebGPU.')");
+  await page.until("document.getElementById('engine-line').textContent.includes('no adapter')");
   for (const tab of TABS) {
     const { ok, result } = await page.check(tab);
     assert.ok(ok, `${tab}: ${result}`);

@@ -72,6 +72,7 @@ fn bind(features: &[&str], folder: &Path, kind: &str) -> Result<(), String> {
     }
     let mut command = Command::new(&bindgen);
     command.arg(&module).arg("--out-dir").arg(folder).args(["--target", kind, "--no-typescript"]);
+    command.args(["--remove-name-section", "--remove-producers-section"]);
     if !command.stdin(Stdio::null()).status().is_ok_and(|status| status.success()) {
         return Err(format!("{} failed", bindgen.display()));
     }
