@@ -406,7 +406,7 @@ mod tests {
         let runs = |selection: Selection, args: &[&str]| -> Vec<String> {
             cargo_args(selection, &strings(args)).iter().map(|run| run.join(" ")).collect()
         };
-        let all = "test --workspace --features hullfield-tests/serde,hullfield-tests/tracing --exclude hullfield-python";
+        let all = "test --workspace --features hullfield-tests/serde,hullfield-tests/tracing,hullfield-web/playground --exclude hullfield-python";
         let quick = format!("{all} --exclude hullfield-bench --no-fail-fast");
         assert_eq!(
             runs(Selection::Quick, &[]),
@@ -463,7 +463,7 @@ mod tests {
             test(Program::Test("flow".into()), "b"),
             test(Program::Test("flow".into()), "c"),
         ];
-        let expected = "test --workspace --exclude hullfield-python --features hullfield-tests/serde,hullfield-tests/tracing --no-fail-fast --release --lib --test flow -- --exact b c gpu::tests::a";
+        let expected = "test --workspace --exclude hullfield-python --features hullfield-tests/serde,hullfield-tests/tracing,hullfield-web/playground --no-fail-fast --release --lib --test flow -- --exact b c gpu::tests::a";
         assert_eq!(selecting_args(&tests, &strings(&["--release"])).join(" "), expected);
     }
 

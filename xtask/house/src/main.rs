@@ -14,13 +14,14 @@ use std::process::ExitCode;
 use imports::Package;
 
 /// The root files of the crates that are checked.
-const ROOTS: [&str; 6] = [
+const ROOTS: [&str; 7] = [
     "src/lib.rs",
     "cli/src/main.rs",
     "benches/src/main.rs",
     "tests/oracle/src/lib.rs",
     "xtask/src/main.rs",
     "xtask/house/src/main.rs",
+    "web/src/lib.rs",
 ];
 
 const HELP: &str = "\
