@@ -41,10 +41,15 @@ let isAwaited = false;
 let hasFailed = false;
 let isFirst = true;
 const early = [];
+const asked = [];
 
 const functions = {
   post(text, bytes) { deliver(self, text, bytes); },
-  ask(text, bytes) { if (port) deliver(port, text, bytes); },
+  ask(text, bytes) {
+    if (port) deliver(port, text, bytes);
+    // The second worker starts after the first picture.
+    else if (asked.length < 64) asked.push([text, bytes.slice()]);
+  },
   wake,
 };
 
@@ -131,6 +136,7 @@ self.onmessage = async ({ data }) => {
     case "port":
       port = data.port;
       port.onmessage = ({ data }) => take(data);
+      for (const [text, bytes] of asked.splice(0)) deliver(port, text, bytes);
       break;
     case "serve":
       try { await loaded; } catch (error) { return fail(error); }

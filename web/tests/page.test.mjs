@@ -86,3 +86,13 @@ test("a broken link is one sentence, and the page goes on", async () => {
     await page.close();
   }
 });
+
+test("the second worker answers as the first one does", async () => {
+  const { page } = await opened();
+  const { result } = await page.check("flow");
+  await page.send({ type: "compare", tab: "flow" });
+  const { hits, error } = await page.wait("compared");
+  assert.deepEqual([hits, error], [result.hits, null]);
+  assert.deepEqual(page.errors, []);
+  await page.close();
+});

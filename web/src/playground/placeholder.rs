@@ -212,8 +212,13 @@ impl Scene for Placeholder {
         if message.kind() == "engine" && host.gpu().is_none() {
             self.gpu = None;
         }
-        if message.key() == Some("?") {
-            host.ask(json!({"tab": message.text("tab"), "time": self.time}), &[]);
+        if message.kind() == "compare" {
+            host.ask(json!({"tab": message.text("tab"), "time": 1.0}), &[]);
+        }
+        if message.kind() == "second" {
+            host.post(
+                json!({"type": "compared", "hits": message.number("hits"), "error": message.text("error")}),
+            );
         }
         orbit(&mut self.camera, message, self.canvas, [2.0, 40.0]);
     }
@@ -288,7 +293,8 @@ impl Scene for Placeholder {
                     true
                 }
             };
-            Ok(json!({"hits": hits.len(), "gpu": on_gpu}))
+            let marked = of_rows(&near.rows).iter().filter(|&&mark| mark > 0).count();
+            Ok(json!({"hits": marked, "gpu": on_gpu}))
         })
     }
 
