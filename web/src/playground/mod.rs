@@ -14,4 +14,5 @@ pub mod message;
 pub mod orbit;
 mod placeholder;
 pub mod scene;
+pub mod seed;
 pub mod stage;

@@ -13,5 +13,6 @@ pub mod light;
 pub mod line;
 pub mod mesh;
 pub mod palette;
+pub mod picture;
 pub mod scale;
 pub mod software;
