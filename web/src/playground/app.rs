@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use wasm_bindgen::prelude::*;
 use web_sys::OffscreenCanvas;
 
+use crate::playground::flow;
 use crate::playground::host::{Choice, Host, Link, run};
 use crate::playground::message::Message;
 use crate::playground::placeholder;
@@ -14,12 +15,8 @@ use crate::playground::scene::{Kind, Scene};
 use crate::playground::stage::{Frame, Stage};
 
 /// The tabs, in their order.
-pub const SCENES: [Kind; 4] = [
-    placeholder::kind("collide"),
-    placeholder::kind("flow"),
-    placeholder::kind("rooms"),
-    placeholder::kind("surface"),
-];
+pub const SCENES: [Kind; 4] =
+    [placeholder::kind("collide"), flow::KIND, placeholder::kind("rooms"), placeholder::kind("surface")];
 
 #[wasm_bindgen]
 extern "C" {

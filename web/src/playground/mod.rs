@@ -9,6 +9,7 @@ pub mod app;
 #[cfg(target_arch = "wasm32")]
 mod device;
 pub mod draw;
+mod flow;
 pub mod host;
 pub mod message;
 pub mod orbit;
