@@ -11,12 +11,13 @@ use crate::playground::flow;
 use crate::playground::host::{Choice, Host, Link, run};
 use crate::playground::message::Message;
 use crate::playground::placeholder;
+use crate::playground::rooms;
 use crate::playground::scene::{Kind, Scene};
 use crate::playground::stage::{Frame, Stage};
 
 /// The tabs, in their order.
 pub const SCENES: [Kind; 4] =
-    [placeholder::kind("collide"), flow::KIND, placeholder::kind("rooms"), placeholder::kind("surface")];
+    [placeholder::kind("collide"), flow::KIND, rooms::KIND, placeholder::kind("surface")];
 
 #[wasm_bindgen]
 extern "C" {

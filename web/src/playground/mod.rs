@@ -14,6 +14,7 @@ pub mod host;
 pub mod message;
 pub mod orbit;
 mod placeholder;
+mod rooms;
 pub mod scene;
 pub mod seed;
 pub mod stage;

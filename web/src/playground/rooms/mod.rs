@@ -1,0 +1,416 @@
+//! The tab rooms: a room of polygons, two points that are dragged, and the path between them by both methods.
+
+mod check;
+mod layout;
+mod picture;
+
+use hullfield::navigate::room::{Method, Options, Path, PathOptions, Room, Strip};
+use serde_json::{Value, json};
+
+use crate::playground::draw::picture::Picture;
+use crate::playground::host::Host;
+use crate::playground::message::{Action, Message, Pointer};
+use crate::playground::rooms::layout::{Layout, OBSTACLE_RADIUS, SIZE, obstacle};
+use crate::playground::rooms::picture::{Fit, View, draw};
+use crate::playground::scene::{Check, Kind, Reply, Scene};
+use crate::playground::stage::Frame;
+
+/// The tab.
+pub(crate) const KIND: Kind = Kind { name: "rooms", create, second };
+
+/// The most pixels of a picture; a larger canvas is drawn coarser.
+const MOST_PIXELS: f32 = 1.2e6;
+/// How near a press takes an end, in pixels of the page.
+const REACH: f32 = 22.0;
+const START: usize = 0;
+const GOAL: usize = 1;
+const OBSTACLE: usize = 2;
+/// The fields of the handles in a link.
+const FIELDS: [[&str; 2]; 3] = [["sx", "sy"], ["gx", "gy"], ["ox", "oy"]];
+
+/// Which methods are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    Both,
+    Optimal,
+    Funnel,
+}
+
+const SHOWN: [(&str, Shown); 3] =
+    [("both", Shown::Both), ("optimal", Shown::Optimal), ("funnel", Shown::Funnel)];
+const STRIPS: [(&str, Strip); 2] = [("midpoints", Strip::Dijkstra), ("cells", Strip::BreadthFirst)];
+
+/// What the link says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Settings {
+    seed: u32,
+    pillar_count: u32,
+    radius: f64,
+    shown: Shown,
+    strip: Strip,
+    /// The start, the goal, and the middle of the obstacle.
+    handles: [[f64; 2]; 3],
+}
+
+const DEFAULTS: Settings = Settings {
+    seed: 1,
+    pillar_count: 40,
+    radius: 0.5,
+    shown: Shown::Both,
+    strip: Strip::Dijkstra,
+    handles: [[12.0, 14.0], [88.0, 56.0], [50.0, 35.0]],
+};
+
+/// The paths between the ends.
+#[derive(Debug, Default)]
+struct Found {
+    /// The ends, moved into the room.
+    ends: [[f64; 2]; 2],
+    optimal: Option<Path>,
+    funnel: Option<Path>,
+    /// What the page says of the ends.
+    text: String,
+}
+
+#[derive(Debug)]
+struct RoomsScene {
+    settings: Settings,
+    layout: Layout,
+    /// None where the settings leave no room.
+    room: Option<Room>,
+    /// The obstacle's number in the room.
+    obstacle: u32,
+    found: Found,
+    is_built: bool,
+    is_moved: bool,
+    is_dirty: bool,
+    has_cells: bool,
+    chosen: usize,
+    /// From the pointer to the handle that is dragged.
+    grip: Option<[f64; 2]>,
+    canvas: [f32; 2],
+    picture: Picture,
+}
+
+fn create(_: &Host) -> Box<dyn Scene> {
+    let settings = DEFAULTS;
+    Box::new(RoomsScene {
+        settings,
+        layout: Layout::new(settings.seed.into(), settings.pillar_count as usize),
+        room: None,
+        obstacle: 0,
+        found: Found::default(),
+        is_built: false,
+        is_moved: false,
+        is_dirty: true,
+        has_cells: true,
+        chosen: START,
+        grip: None,
+        canvas: [1.0; 2],
+        picture: Picture::default(),
+    })
+}
+
+fn second(_: &Message) -> Reply {
+    Err("The rooms tab asks the second worker nothing.".to_owned())
+}
+
+fn clamped(at: [f64; 2]) -> [f64; 2] {
+    // To hundredths, as the link has them.
+    [0, 1].map(|axis| (100.0 * at[axis].clamp(-2.0, SIZE[axis] + 2.0)).round() / 100.0)
+}
+
+impl RoomsScene {
+    fn set(&mut self, message: &Message, host: &Host) {
+        let mut settings = self.settings;
+        let mut wrong = Vec::new();
+        let number = |name: &str, range: std::ops::RangeInclusive<f64>| {
+            message.has(name).then(|| message.number(name).filter(|number| range.contains(number)))
+        };
+        match number("seed", 0.0..=4_294_967_295.0) {
+            Some(Some(seed)) => settings.seed = seed.round() as u32,
+            Some(None) => wrong.push("The seed is a number from 0 to 4294967295."),
+            None => {}
+        }
+        match number("pillars", 0.0..=300.0) {
+            Some(Some(count)) => settings.pillar_count = count.round() as u32,
+            Some(None) => wrong.push("The pillars are a number from 0 to 300."),
+            None => {}
+        }
+        match number("radius", 0.0..=4.0) {
+            Some(Some(radius)) => settings.radius = radius,
+            Some(None) => wrong.push("The radius is a number from 0 to 4."),
+            None => {}
+        }
+        if message.has("method") {
+            match SHOWN.iter().find(|(name, _)| message.text("method") == Some(name)) {
+                Some((_, shown)) => settings.shown = *shown,
+                None => wrong.push("The method is both, optimal or funnel."),
+            }
+        }
+        if message.has("strip") {
+            match STRIPS.iter().find(|(name, _)| message.text("strip") == Some(name)) {
+                Some((_, strip)) => settings.strip = *strip,
+                None => wrong.push("The strip is midpoints or cells."),
+            }
+        }
+        for (handle, fields) in FIELDS.iter().enumerate() {
+            for (axis, name) in fields.iter().enumerate() {
+                match number(name, -2.0..=SIZE[axis] + 2.0) {
+                    Some(Some(at)) => settings.handles[handle][axis] = at,
+                    Some(None) => {
+                        wrong.push("The ends and the obstacle are points from 0 to 100 and from 0 to 70.")
+                    }
+                    None => {}
+                }
+            }
+        }
+        match (message.has("cells"), message.flag("cells")) {
+            (true, Some(flag)) => self.has_cells = flag,
+            (true, None) => wrong.push("A box is ticked by 1 and not by 0."),
+            _ => {}
+        }
+        if let Some(sentence) = wrong.first() {
+            host.error(sentence);
+        }
+        let old = std::mem::replace(&mut self.settings, settings);
+        if (old.seed, old.pillar_count) != (settings.seed, settings.pillar_count) {
+            self.layout = Layout::new(settings.seed.into(), settings.pillar_count as usize);
+            self.is_built = false;
+        }
+        if old.radius != settings.radius {
+            self.is_built = false;
+        }
+        self.is_moved |= old.handles[OBSTACLE] != settings.handles[OBSTACLE];
+        self.is_dirty = true;
+    }
+
+    fn pointer(&mut self, pointer: &Pointer) {
+        let fit = Fit::new(self.canvas, 1.0);
+        let at = fit.to_room(pointer.at);
+        match pointer.action {
+            Action::Down => {
+                self.chosen = self.taken(at, f64::from(REACH / fit.scale));
+                let handle = self.settings.handles[self.chosen];
+                let is_near = |reach: f64| (handle[0] - at[0]).hypot(handle[1] - at[1]) <= reach;
+                // A press elsewhere brings the nearer end there.
+                let reach =
+                    if self.chosen == OBSTACLE { OBSTACLE_RADIUS } else { f64::from(REACH / fit.scale) };
+                let grip = if is_near(reach) { [handle[0] - at[0], handle[1] - at[1]] } else { [0.0; 2] };
+                self.grip = Some(grip);
+                self.move_to([at[0] + grip[0], at[1] + grip[1]]);
+            }
+            Action::Move if pointer.is_down => {
+                if let Some(grip) = self.grip {
+                    self.move_to([at[0] + grip[0], at[1] + grip[1]]);
+                }
+            }
+            Action::Move => {}
+            Action::Up | Action::Zoom => self.grip = None,
+        }
+    }
+
+    /// The handle that a press at a point takes.
+    fn taken(&self, at: [f64; 2], reach: f64) -> usize {
+        let far = |handle: usize| {
+            let [x, y] = self.settings.handles[handle];
+            (x - at[0]).hypot(y - at[1])
+        };
+        let end = if far(START) <= far(GOAL) { START } else { GOAL };
+        if far(end) > reach && far(OBSTACLE) <= OBSTACLE_RADIUS { OBSTACLE } else { end }
+    }
+
+    fn move_to(&mut self, at: [f64; 2]) {
+        let at = clamped(at);
+        if self.settings.handles[self.chosen] != at {
+            self.settings.handles[self.chosen] = at;
+            self.is_moved |= self.chosen == OBSTACLE;
+        }
+        self.is_dirty = true;
+    }
+
+    /// Arrows move what is chosen, shift by a tenth of the step; S, G and O choose, enter and space the next.
+    fn key(&mut self, key: &str, is_shift: bool) {
+        let step = if is_shift { 0.1 } else { 1.0 };
+        let [x, y] = self.settings.handles[self.chosen];
+        match key {
+            "ArrowLeft" => self.move_to([x - step, y]),
+            "ArrowRight" => self.move_to([x + step, y]),
+            "ArrowUp" => self.move_to([x, y + step]),
+            "ArrowDown" => self.move_to([x, y - step]),
+            "s" | "S" => self.chosen = START,
+            "g" | "G" => self.chosen = GOAL,
+            "o" | "O" => self.chosen = OBSTACLE,
+            "Enter" | " " => self.chosen = (self.chosen + 1) % 3,
+            _ => return,
+        }
+        self.is_dirty = true;
+    }
+
+    /// Builds the room where its settings have changed, and moves the obstacle.
+    fn build(&mut self, host: &Host) -> hullfield::Result<()> {
+        let ring = obstacle(self.settings.handles[OBSTACLE]);
+        if !self.is_built {
+            (self.is_built, self.is_moved) = (true, false);
+            self.room = None;
+            let options = Options { radius: self.settings.radius, ..Options::default() };
+            let (layout, mut number) = (&self.layout, 0);
+            let room = host.timed("room, built", || {
+                let mut room = Room::new(&layout.outer, &layout.holes, options)?;
+                number = room.put_obstacle(&ring)?;
+                Ok::<_, hullfield::Error>(room)
+            })?;
+            (self.room, self.obstacle) = (Some(room), number);
+        } else if std::mem::take(&mut self.is_moved)
+            && let Some(room) = &mut self.room
+        {
+            let number = self.obstacle;
+            host.timed("obstacle, moved", || room.move_obstacle(number, &ring))?;
+        }
+        Ok(())
+    }
+
+    /// Finds the paths.
+    fn find(&mut self, host: &Host) -> hullfield::Result<()> {
+        let Some(room) = &self.room else { return Ok(()) };
+        let [start, goal, _] = self.settings.handles;
+        self.found = Found { ends: [start, goal], ..Found::default() };
+        for (end, name) in ["start", "goal"].into_iter().enumerate() {
+            let Some(nearest) = room.nearest_point(self.settings.handles[end])? else {
+                "The obstacle leaves no room.".clone_into(&mut self.found.text);
+                return Ok(());
+            };
+            if nearest.distance > 0.0 {
+                self.found.ends[end] = nearest.position;
+                let far = nearest.distance;
+                self.found.text +=
+                    &format!("The {name} is off the room: it is moved {far:.2} m to the nearest point. ");
+            }
+        }
+        let ends = self.found.ends;
+        let find = |method: Method, stage: &'static str| {
+            let options = PathOptions { method, to_nearest: true };
+            host.timed(stage, || room.path(ends[0], ends[1], &options))
+        };
+        let is_shown = |method: Shown| self.settings.shown == Shown::Both || self.settings.shown == method;
+        if is_shown(Shown::Optimal) {
+            self.found.optimal = Some(find(Method::Optimal, "path, optimal")?);
+        }
+        if is_shown(Shown::Funnel) {
+            self.found.funnel = Some(find(Method::Funnel(self.settings.strip), "path, funnel")?);
+        }
+        let any = self.found.optimal.as_ref().or(self.found.funnel.as_ref());
+        let last = any.and_then(|path| path.points.last().copied());
+        if let Some(last) = last.filter(|last| *last != ends[1]) {
+            self.found.ends[1] = last;
+            self.found.text += "The goal can't be reached: the path leads to the nearest point that can.";
+        }
+        Ok(())
+    }
+
+    fn note(&self, host: &Host) {
+        let length =
+            |path: &Option<Path>| path.as_ref().map(|path| path.length).filter(|length| length.is_finite());
+        let path = self.found.optimal.as_ref().or(self.found.funnel.as_ref());
+        let chosen = ["start", "goal", "obstacle"][self.chosen];
+        host.post(json!({
+            "type": "path",
+            "tab": KIND.name,
+            "optimal": length(&self.found.optimal),
+            "funnel": length(&self.found.funnel),
+            "bends": path.map_or(0, |path| path.corners.len()),
+            "strip": path.map_or(0, |path| path.cells.len()),
+            "cells": self.room.as_ref().map_or(0, Room::cell_count),
+            "pillars": self.layout.holes.len(),
+            "chosen": chosen,
+            "text": self.found.text.trim_end(),
+        }));
+    }
+}
+
+impl Scene for RoomsScene {
+    fn message(&mut self, message: &Message, host: &Host) {
+        match message.kind() {
+            "set" => self.set(message, host),
+            "key" => {
+                let is_shift = message.flag("shift").unwrap_or_default();
+                self.key(message.key().unwrap_or_default(), is_shift);
+            }
+            _ => {
+                if let Some(pointer) = message.pointer() {
+                    self.pointer(&pointer);
+                }
+            }
+        }
+    }
+
+    fn frame(&mut self, frame: &mut Frame<'_>, host: &Host) -> bool {
+        self.canvas = frame.size();
+        if std::mem::take(&mut self.is_dirty) {
+            self.found = Found::default();
+            if let Err(error) = self.build(host).and_then(|()| self.find(host)) {
+                host.error(&error.to_string());
+            }
+            self.note(host);
+        }
+        let [width, height] = frame.pixels().map(|side| side as f32);
+        let scale = (MOST_PIXELS / (width * height)).sqrt().min(1.0);
+        let size = [width, height].map(|side| ((side * scale).round() as u32).max(1));
+        let ratio = size[0] as f32 / self.canvas[0].max(1.0);
+        let Some(room) = &self.room else {
+            // What was drawn would be another room.
+            self.picture.clear(size, frame.look().background);
+            frame.put(self.picture.pixels(), size);
+            return false;
+        };
+        let ring = obstacle(self.settings.handles[OBSTACLE]);
+        let view = View {
+            layout: &self.layout,
+            room,
+            obstacle: &ring,
+            has_cells: self.has_cells,
+            optimal: self.found.optimal.as_ref(),
+            funnel: self.found.funnel.as_ref(),
+            handles: self.settings.handles,
+            ends: self.found.ends,
+            chosen: self.chosen,
+            is_dark: frame.is_dark(),
+        };
+        host.timed("drawing", || {
+            draw(&mut self.picture, size, ratio, &view);
+            frame.put(self.picture.pixels(), size);
+        });
+        false
+    }
+
+    fn check(&mut self, _: &Host) -> Check {
+        Box::pin(async { check::check() })
+    }
+
+    fn state(&self) -> Value {
+        let mut state = serde_json::Map::new();
+        let settings = self.settings;
+        let mut put = |name: &str, value: Value, is_default: bool| {
+            if !is_default {
+                state.insert(name.to_owned(), value);
+            }
+        };
+        put("seed", json!(settings.seed), settings.seed == DEFAULTS.seed);
+        put("pillars", json!(settings.pillar_count), settings.pillar_count == DEFAULTS.pillar_count);
+        put("radius", json!(settings.radius), settings.radius == DEFAULTS.radius);
+        let shown = SHOWN.iter().find(|(_, shown)| *shown == settings.shown).map_or("", |(name, _)| name);
+        put("method", json!(shown), settings.shown == DEFAULTS.shown);
+        let strip = STRIPS.iter().find(|(_, strip)| *strip == settings.strip).map_or("", |(name, _)| name);
+        put("strip", json!(strip), settings.strip == DEFAULTS.strip);
+        for (handle, fields) in FIELDS.iter().enumerate() {
+            for (axis, name) in fields.iter().enumerate() {
+                let at = settings.handles[handle][axis];
+                put(name, json!(at), at == DEFAULTS.handles[handle][axis]);
+            }
+        }
+        Value::Object(state)
+    }
+}
+
+#[cfg(test)]
+mod tests;

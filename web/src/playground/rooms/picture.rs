@@ -1,0 +1,219 @@
+//! Draws a room: walls, cells, the strip of a path, both paths and their ends.
+
+use hullfield::navigate::room::{Path, Room};
+
+use crate::playground::draw::palette::{Color, rgb};
+use crate::playground::draw::picture::Picture;
+use crate::playground::rooms::layout::{Layout, SIZE};
+
+/// The margin around the room, in pixels of the page.
+const MARGIN: f32 = 14.0;
+
+/// Where the room is on a canvas. The room's y is up, that of pixels down.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Fit {
+    /// Where the room's origin is.
+    origin: [f32; 2],
+    /// Pixels of a unit.
+    pub(super) scale: f32,
+}
+
+impl Fit {
+    /// The room as large as a canvas of this size lets it be; `ratio` is how many of its pixels are one of the page.
+    pub(super) fn new(size: [f32; 2], ratio: f32) -> Self {
+        let space = size.map(|length| (length - 2.0 * MARGIN * ratio).max(1.0));
+        let edges = SIZE.map(|length| length as f32);
+        let scale = (space[0] / edges[0]).min(space[1] / edges[1]);
+        let origin = [(size[0] - scale * edges[0]) / 2.0, (size[1] + scale * edges[1]) / 2.0];
+        Self { origin, scale }
+    }
+
+    /// A point of the canvas, in the room's frame.
+    pub(super) fn to_room(self, at: [f32; 2]) -> [f64; 2] {
+        [at[0] - self.origin[0], self.origin[1] - at[1]].map(|length| f64::from(length / self.scale))
+    }
+
+    /// A point of the room, on the canvas.
+    pub(super) fn to_pixels(self, at: [f64; 2]) -> [f32; 2] {
+        let [x, y] = at.map(|length| length as f32 * self.scale);
+        [self.origin[0] + x, self.origin[1] - y]
+    }
+
+    fn ring(self, ring: &[[f64; 2]]) -> Vec<[f32; 2]> {
+        ring.iter().map(|&point| self.to_pixels(point)).collect()
+    }
+}
+
+/// What is drawn.
+#[derive(Debug)]
+pub(super) struct View<'a> {
+    pub(super) layout: &'a Layout,
+    pub(super) room: &'a Room,
+    pub(super) obstacle: &'a [[f64; 2]],
+    pub(super) has_cells: bool,
+    pub(super) optimal: Option<&'a Path>,
+    pub(super) funnel: Option<&'a Path>,
+    /// The start, the goal and the middle of the obstacle, as they were dragged.
+    pub(super) handles: [[f64; 2]; 3],
+    /// The start and the goal in the room.
+    pub(super) ends: [[f64; 2]; 2],
+    /// Which of the handles is chosen.
+    pub(super) chosen: usize,
+    pub(super) is_dark: bool,
+}
+
+struct Colors {
+    back: Color,
+    margin: Color,
+    floor: Color,
+    strip: Color,
+    edge: Color,
+    corner: Color,
+    wall: Color,
+    obstacle: Color,
+    optimal: Color,
+    funnel: Color,
+    text: Color,
+}
+
+fn colors(is_dark: bool) -> Colors {
+    if is_dark {
+        Colors {
+            back: rgb(0x101418),
+            margin: rgb(0x3a2f27),
+            floor: rgb(0x26303a),
+            strip: [0x57, 0xc4, 0xbb, 46],
+            edge: [255, 255, 255, 46],
+            corner: [255, 255, 255, 110],
+            wall: rgb(0x8e9cab),
+            obstacle: rgb(0x7d5ab5),
+            optimal: rgb(0x57c4bb),
+            funnel: rgb(0xf2b134),
+            text: rgb(0xffffff),
+        }
+    } else {
+        Colors {
+            back: rgb(0xdfe4e9),
+            margin: rgb(0xf3e1cf),
+            floor: rgb(0xffffff),
+            strip: [0x0b, 0x8e, 0x85, 36],
+            edge: [20, 40, 60, 50],
+            corner: [20, 40, 60, 110],
+            wall: rgb(0x39424d),
+            obstacle: rgb(0x9b7bd1),
+            optimal: rgb(0x0b6e69),
+            funnel: rgb(0xd9780f),
+            text: rgb(0x111418),
+        }
+    }
+}
+
+/// Draws the room. `ratio` is how many pixels of the picture are one of the page.
+pub(super) fn draw(picture: &mut Picture, size: [u32; 2], ratio: f32, view: &View<'_>) {
+    let colors = colors(view.is_dark);
+    let fit = Fit::new(size.map(|length| length as f32), ratio);
+    picture.clear(size, colors.back);
+    let outer = fit.ring(&view.layout.outer);
+    // What is left between this and the cells is nearer to a wall than the agents' radius.
+    picture.fill(&[&outer], colors.margin);
+    let vertices: Vec<[f32; 2]> = view.room.vertices().map(|point| fit.to_pixels(point)).collect();
+    let cell = |index: u32| -> Vec<[f32; 2]> {
+        view.room.cell(index).filter_map(|vertex| vertices.get(vertex as usize).copied()).collect()
+    };
+    let cells: Vec<Vec<[f32; 2]>> = (0..view.room.cell_count() as u32).map(cell).collect();
+    for ring in &cells {
+        picture.fill(&[ring], colors.floor);
+    }
+    if view.has_cells {
+        if let Some(path) = view.optimal.or(view.funnel) {
+            for &index in &path.cells {
+                picture.fill(&[&cell(index)], colors.strip);
+            }
+        }
+        for (index, ring) in cells.iter().enumerate() {
+            for (side, neighbour) in view.room.neighbours(index as u32).enumerate() {
+                // Each edge once; walls are drawn below.
+                if neighbour.is_some_and(|neighbour| neighbour as usize > index)
+                    && let (Some(&from), Some(&to)) =
+                        (ring.get(side), ring.get((side + 1) % ring.len().max(1)))
+                {
+                    picture.line(from, to, ratio, colors.edge);
+                }
+            }
+        }
+    }
+    for hole in &view.layout.holes {
+        picture.fill(&[&fit.ring(hole)], colors.wall);
+    }
+    picture.fill(&[&fit.ring(view.obstacle)], colors.obstacle);
+    picture.outline(&fit.ring(view.obstacle), 1.5 * ratio, colors.obstacle);
+    for hole in &view.layout.holes {
+        picture.outline(&fit.ring(hole), 1.5 * ratio, colors.wall);
+    }
+    picture.outline(&outer, 2.5 * ratio, colors.wall);
+    if view.has_cells {
+        for ring in &cells {
+            for &at in ring {
+                picture.disc(at, 1.4 * ratio, colors.corner);
+            }
+        }
+    }
+    if let Some(path) = view.funnel {
+        let points = fit.ring(&path.points);
+        picture.dashes(&points, 7.0 * ratio, 4.0 * ratio, colors.funnel);
+        bends(picture, &points, 4.0 * ratio, colors.funnel);
+    }
+    if let Some(path) = view.optimal {
+        let points = fit.ring(&path.points);
+        picture.chain(&points, 2.5 * ratio, colors.optimal);
+        bends(picture, &points, 4.0 * ratio, colors.optimal);
+    }
+    ends(picture, fit, ratio, view, &colors);
+}
+
+/// The corners at which a path bends.
+fn bends(picture: &mut Picture, points: &[[f32; 2]], radius: f32, color: Color) {
+    for &at in points.iter().skip(1).take(points.len().saturating_sub(2)) {
+        picture.disc(at, radius, color);
+    }
+}
+
+/// The start is a disc, the goal a ring with a point.
+fn ends(picture: &mut Picture, fit: Fit, ratio: f32, view: &View<'_>, colors: &Colors) {
+    let radius = 8.0 * ratio;
+    for end in 0..2 {
+        let [dragged, used] = [view.handles[end], view.ends[end]].map(|at| fit.to_pixels(at));
+        if dragged != used {
+            picture.dashes(&[dragged, used], 3.0 * ratio, 1.5 * ratio, colors.text);
+            picture.disc(used, 3.0 * ratio, colors.text);
+        }
+        picture.disc(dragged, radius + 2.0 * ratio, colors.back);
+        if end == 0 {
+            picture.disc(dragged, radius, colors.optimal);
+        } else {
+            picture.circle(dragged, radius - ratio, 2.5 * ratio, colors.optimal);
+            picture.disc(dragged, 3.0 * ratio, colors.optimal);
+        }
+    }
+    let at = fit.to_pixels(view.handles[view.chosen]);
+    picture.circle(at, radius + 4.0 * ratio, 1.5 * ratio, colors.text);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_point_is_drawn_where_the_pointer_finds_it_and_the_room_fits() {
+        for size in [[900.0, 400.0], [400.0, 800.0]] {
+            let fit = Fit::new(size, 1.0);
+            let found = fit.to_room(fit.to_pixels([12.5, 60.0]));
+            assert!((found[0] - 12.5).abs() < 1e-3 && (found[1] - 60.0).abs() < 1e-3, "{found:?}");
+            for corner in [[0.0, 0.0], SIZE] {
+                let [x, y] = fit.to_pixels(corner);
+                assert!(x >= MARGIN - 0.01 && y >= MARGIN - 0.01 && x <= size[0] && y <= size[1], "{x} {y}");
+            }
+            assert!(fit.to_pixels([0.0, 10.0])[1] < fit.to_pixels([0.0, 0.0])[1]);
+        }
+    }
+}
