@@ -34,7 +34,7 @@ export default {
     another.addEventListener("click", () => send({ type: "set", seed: seed + 1 }));
     row.append(another);
     const note = Object.assign(document.createElement("p"), { id: "flow-note" });
-    panel.append(note);
+    panel.prepend(note);
     return {
       state(fields) {
         const state = { ...DEFAULTS, ...fields };

@@ -1,7 +1,7 @@
 // The tab rooms.
 import { choice, slider, tick } from "./controls.js";
 
-const DEFAULTS = { seed: 1, pillars: 40, radius: 0.5, method: "both", strip: "midpoints" };
+const DEFAULTS = { seed: 1, pillars: 40, radius: 0, method: "both", strip: "midpoints" };
 
 export default {
   name: "rooms",
@@ -27,7 +27,8 @@ export default {
     const note = Object.assign(document.createElement("p"), { id: "rooms-note" });
     const text = Object.assign(document.createElement("p"), { id: "rooms-text" });
     text.setAttribute("aria-live", "polite");
-    panel.append(row, note, text);
+    panel.append(row);
+    panel.prepend(note, text);
     return {
       state(fields) {
         const state = { ...DEFAULTS, ...fields };
@@ -45,7 +46,7 @@ export default {
         const more = optimal === null || funnel === null || optimal === 0 ? 0 : 100 * (funnel / optimal - 1);
         if (more > 1e-6) lengths.push(`The funnel's path is ${more < 0.01 ? "less than 0.01" : more.toFixed(2)} % longer.`);
         else if (lengths.length === 2) lengths.push("Both are the same.");
-        if (lengths.length > 0) lengths.push(`${bends} bends, ${strip} of ${cells} cells. The arrow keys move the ${chosen}.`);
+        if (lengths.length > 0) lengths.push(`Bends: ${bends}. Cells: ${strip} of ${cells}. The arrow keys move the ${chosen}.`);
         note.textContent = lengths.join(" ");
         text.textContent = message.text;
       },

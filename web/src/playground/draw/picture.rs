@@ -201,8 +201,14 @@ impl Picture {
             for pair in crossings.chunks_exact(2) {
                 let first = ((pair[0] - 0.5).ceil() as i32).max(0);
                 let end = ((pair[1] - 0.5).ceil() as i32).min(self.size[0] as i32);
-                for column in first..end {
-                    self.blend(column, row, color, 1.0);
+                if color[3] < 255 {
+                    for column in first..end {
+                        self.blend(column, row, color, 1.0);
+                    }
+                } else if let (true, Some(begin)) = (first < end, self.index(first, row)) {
+                    for pixel in self.pixels[begin..begin + 4 * (end - first) as usize].chunks_exact_mut(4) {
+                        pixel.copy_from_slice(&color);
+                    }
                 }
             }
         }

@@ -62,7 +62,7 @@ pub(super) struct Style {
 /// The picture of the grid, kept from frame to frame.
 #[derive(Debug, Default)]
 pub(super) struct Painter {
-    /// Everything but agents and the brush.
+    /// Everything but agents, the discs of goals and the brush.
     ground: Picture,
     picture: Picture,
     /// What `ground` was drawn with: the size, pixels of it for one of the page, and the style.
@@ -162,18 +162,6 @@ impl Painter {
         if style.has_arrows && answer.next.len() == map.blocked.len() {
             self.arrows(fit, ratio, map, answer, (connectivity, colors.arrow));
         }
-        if map.goals.len() <= MOST_DISCS {
-            for &goal in &map.goals {
-                let at = fit.to_pixels(map.cell(goal as usize).map(|at| at as f32 + 0.5));
-                self.ground.disc(at, (0.5 * fit.scale).max(4.0 * ratio), colors.goal);
-                self.ground.circle(
-                    at,
-                    (0.5 * fit.scale).max(4.0 * ratio) + 2.0 * ratio,
-                    1.5 * ratio,
-                    colors.agent,
-                );
-            }
-        }
     }
 
     fn arrows(
@@ -185,7 +173,7 @@ impl Painter {
         (connectivity, color): (Connectivity, Color),
     ) {
         let stride = (SPACING * ratio / fit.scale).ceil().max(1.0) as i32;
-        let half = 0.36 * fit.scale * stride as f32;
+        let half = 0.32 * fit.scale * stride as f32;
         let offsets = connectivity.offsets();
         for y in (stride / 2..map.side as i32).step_by(stride as usize) {
             for x in (stride / 2..map.side as i32).step_by(stride as usize) {
@@ -209,7 +197,7 @@ impl Painter {
         }
     }
 
-    /// The picture of a frame: the ground, the agents, and a ring where the brush is.
+    /// The picture of a frame: the ground, the agents, the goals, and a ring where the brush is.
     pub(super) fn frame(&mut self, map: &Map, crowd: &Crowd, brush: Option<([f32; 2], f32)>) -> &Picture {
         let Some((size, ratio, style)) = self.drawn else { return &self.ground };
         let colors = colors(style.is_dark);
@@ -218,6 +206,18 @@ impl Painter {
         let dot = (0.5 * fit.scale).clamp(2.0, 3.0 * ratio).round() as i32;
         for place in crowd.places() {
             self.picture.square(fit.to_pixels(place), dot, colors.agent);
+        }
+        if map.goals.len() <= MOST_DISCS {
+            for &goal in &map.goals {
+                let at = fit.to_pixels(map.cell(goal as usize).map(|at| at as f32 + 0.5));
+                self.picture.disc(at, (0.5 * fit.scale).max(4.0 * ratio), colors.goal);
+                self.picture.circle(
+                    at,
+                    (0.5 * fit.scale).max(4.0 * ratio) + 2.0 * ratio,
+                    1.5 * ratio,
+                    colors.agent,
+                );
+            }
         }
         if let Some((at, radius)) = brush {
             let radius = (radius.max(0.5) * fit.scale).max(2.0 * ratio);

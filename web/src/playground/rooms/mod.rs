@@ -11,7 +11,7 @@ use crate::playground::draw::picture::Picture;
 use crate::playground::host::Host;
 use crate::playground::message::{Action, Message, Pointer};
 use crate::playground::rooms::layout::{Layout, OBSTACLE_RADIUS, SIZE, obstacle};
-use crate::playground::rooms::picture::{Fit, View, draw};
+use crate::playground::rooms::picture::{Fit, View, draw_ground, draw_paths};
 use crate::playground::scene::{Check, Kind, Reply, Scene};
 use crate::playground::stage::Frame;
 
@@ -55,7 +55,7 @@ struct Settings {
 const DEFAULTS: Settings = Settings {
     seed: 1,
     pillar_count: 40,
-    radius: 0.5,
+    radius: 0.0,
     shown: Shown::Both,
     strip: Strip::Dijkstra,
     handles: [[12.0, 14.0], [88.0, 56.0], [50.0, 35.0]],
@@ -89,6 +89,9 @@ struct RoomsScene {
     /// From the pointer to the handle that is dragged.
     grip: Option<[f64; 2]>,
     canvas: [f32; 2],
+    /// Walls and cells, and what they were drawn with: the size, the theme, and whether cells are shown.
+    ground: Picture,
+    drawn: Option<([u32; 2], bool, bool)>,
     picture: Picture,
 }
 
@@ -107,6 +110,8 @@ fn create(_: &Host) -> Box<dyn Scene> {
         chosen: START,
         grip: None,
         canvas: [1.0; 2],
+        ground: Picture::default(),
+        drawn: None,
         picture: Picture::default(),
     })
 }
@@ -252,7 +257,7 @@ impl RoomsScene {
         let ring = obstacle(self.settings.handles[OBSTACLE]);
         if !self.is_built {
             (self.is_built, self.is_moved) = (true, false);
-            self.room = None;
+            (self.room, self.drawn) = (None, None);
             let options = Options { radius: self.settings.radius, ..Options::default() };
             let (layout, mut number) = (&self.layout, 0);
             let room = host.timed("room, built", || {
@@ -265,6 +270,7 @@ impl RoomsScene {
             && let Some(room) = &mut self.room
         {
             let number = self.obstacle;
+            self.drawn = None;
             host.timed("obstacle, moved", || room.move_obstacle(number, &ring))?;
         }
         Ok(())
@@ -376,8 +382,14 @@ impl Scene for RoomsScene {
             chosen: self.chosen,
             is_dark: frame.is_dark(),
         };
-        host.timed("drawing", || {
-            draw(&mut self.picture, size, ratio, &view);
+        let drawn = Some((size, view.is_dark, view.has_cells));
+        if self.drawn != drawn {
+            self.drawn = drawn;
+            host.timed("drawing, room", || draw_ground(&mut self.ground, size, ratio, &view));
+        }
+        host.timed("drawing, paths", || {
+            self.picture.copy(&self.ground);
+            draw_paths(&mut self.picture, ratio, &view);
             frame.put(self.picture.pixels(), size);
         });
         false

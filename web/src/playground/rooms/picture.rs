@@ -67,6 +67,7 @@ struct Colors {
     margin: Color,
     floor: Color,
     strip: Color,
+    /// Opaque, so that edges close together are no darker.
     edge: Color,
     corner: Color,
     wall: Color,
@@ -83,8 +84,8 @@ fn colors(is_dark: bool) -> Colors {
             margin: rgb(0x3a2f27),
             floor: rgb(0x26303a),
             strip: [0x57, 0xc4, 0xbb, 46],
-            edge: [255, 255, 255, 46],
-            corner: [255, 255, 255, 110],
+            edge: rgb(0x46525e),
+            corner: rgb(0x7b8896),
             wall: rgb(0x8e9cab),
             obstacle: rgb(0x7d5ab5),
             optimal: rgb(0x57c4bb),
@@ -97,8 +98,8 @@ fn colors(is_dark: bool) -> Colors {
             margin: rgb(0xf3e1cf),
             floor: rgb(0xffffff),
             strip: [0x0b, 0x8e, 0x85, 36],
-            edge: [20, 40, 60, 50],
-            corner: [20, 40, 60, 110],
+            edge: rgb(0xcbd3db),
+            corner: rgb(0x8a98a6),
             wall: rgb(0x39424d),
             obstacle: rgb(0x9b7bd1),
             optimal: rgb(0x0b6e69),
@@ -108,28 +109,30 @@ fn colors(is_dark: bool) -> Colors {
     }
 }
 
-/// Draws the room. `ratio` is how many pixels of the picture are one of the page.
-pub(super) fn draw(picture: &mut Picture, size: [u32; 2], ratio: f32, view: &View<'_>) {
+/// The rings of the room's cells on the canvas.
+fn cell_ring(room: &Room, vertices: &[[f32; 2]], cell: u32) -> Vec<[f32; 2]> {
+    room.cell(cell).filter_map(|vertex| vertices.get(vertex as usize).copied()).collect()
+}
+
+fn vertices(room: &Room, fit: Fit) -> Vec<[f32; 2]> {
+    room.vertices().map(|point| fit.to_pixels(point)).collect()
+}
+
+/// Draws what stays while an end is dragged: walls and cells. `ratio` is how many pixels of the picture are one of the page.
+pub(super) fn draw_ground(picture: &mut Picture, size: [u32; 2], ratio: f32, view: &View<'_>) {
     let colors = colors(view.is_dark);
     let fit = Fit::new(size.map(|length| length as f32), ratio);
     picture.clear(size, colors.back);
     let outer = fit.ring(&view.layout.outer);
     // What is left between this and the cells is nearer to a wall than the agents' radius.
     picture.fill(&[&outer], colors.margin);
-    let vertices: Vec<[f32; 2]> = view.room.vertices().map(|point| fit.to_pixels(point)).collect();
-    let cell = |index: u32| -> Vec<[f32; 2]> {
-        view.room.cell(index).filter_map(|vertex| vertices.get(vertex as usize).copied()).collect()
-    };
-    let cells: Vec<Vec<[f32; 2]>> = (0..view.room.cell_count() as u32).map(cell).collect();
+    let vertices = vertices(view.room, fit);
+    let cells: Vec<Vec<[f32; 2]>> =
+        (0..view.room.cell_count() as u32).map(|cell| cell_ring(view.room, &vertices, cell)).collect();
     for ring in &cells {
         picture.fill(&[ring], colors.floor);
     }
     if view.has_cells {
-        if let Some(path) = view.optimal.or(view.funnel) {
-            for &index in &path.cells {
-                picture.fill(&[&cell(index)], colors.strip);
-            }
-        }
         for (index, ring) in cells.iter().enumerate() {
             for (side, neighbour) in view.room.neighbours(index as u32).enumerate() {
                 // Each edge once; walls are drawn below.
@@ -141,21 +144,32 @@ pub(super) fn draw(picture: &mut Picture, size: [u32; 2], ratio: f32, view: &Vie
                 }
             }
         }
-    }
-    for hole in &view.layout.holes {
-        picture.fill(&[&fit.ring(hole)], colors.wall);
-    }
-    picture.fill(&[&fit.ring(view.obstacle)], colors.obstacle);
-    picture.outline(&fit.ring(view.obstacle), 1.5 * ratio, colors.obstacle);
-    for hole in &view.layout.holes {
-        picture.outline(&fit.ring(hole), 1.5 * ratio, colors.wall);
-    }
-    picture.outline(&outer, 2.5 * ratio, colors.wall);
-    if view.has_cells {
         for ring in &cells {
             for &at in ring {
                 picture.disc(at, 1.4 * ratio, colors.corner);
             }
+        }
+    }
+    let walls = [(view.obstacle, colors.obstacle)].into_iter();
+    let holes = view.layout.holes.iter().map(|hole| (hole.as_slice(), colors.wall));
+    for (ring, color) in walls.chain(holes) {
+        let ring = fit.ring(ring);
+        picture.fill(&[&ring], color);
+        picture.outline(&ring, 1.5 * ratio, color);
+    }
+    picture.outline(&outer, 2.5 * ratio, colors.wall);
+}
+
+/// Draws the paths and their ends over the ground.
+pub(super) fn draw_paths(picture: &mut Picture, ratio: f32, view: &View<'_>) {
+    let colors = colors(view.is_dark);
+    let fit = Fit::new(picture.size().map(|length| length as f32), ratio);
+    if view.has_cells
+        && let Some(path) = view.optimal.or(view.funnel)
+    {
+        let vertices = vertices(view.room, fit);
+        for &cell in &path.cells {
+            picture.fill(&[&cell_ring(view.room, &vertices, cell)], colors.strip);
         }
     }
     if let Some(path) = view.funnel {
