@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use wasm_bindgen::prelude::*;
 use web_sys::OffscreenCanvas;
 
+use crate::playground::collide;
 use crate::playground::flow;
 use crate::playground::host::{Choice, Host, Link, run};
 use crate::playground::message::Message;
@@ -16,8 +17,7 @@ use crate::playground::scene::{Kind, Scene};
 use crate::playground::stage::{Frame, Stage};
 
 /// The tabs, in their order.
-pub const SCENES: [Kind; 4] =
-    [placeholder::kind("collide"), flow::KIND, rooms::KIND, placeholder::kind("surface")];
+pub const SCENES: [Kind; 4] = [collide::kind(), flow::KIND, rooms::KIND, placeholder::kind("surface")];
 
 #[wasm_bindgen]
 extern "C" {

@@ -6,6 +6,7 @@
 //! A tab is a [`scene::Kind`] in [`app::SCENES`], a page module `page/<tab>.js`, and a test `tests/<tab>.test.mjs`.
 
 pub mod app;
+mod collide;
 #[cfg(target_arch = "wasm32")]
 mod device;
 pub mod draw;

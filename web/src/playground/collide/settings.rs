@@ -1,0 +1,157 @@
+//! The values of the tab's controls, which are those of its links.
+
+use serde_json::{Map, Value, json};
+
+use crate::playground::collide::shapes::KINDS;
+use crate::playground::message::Message;
+
+/// The most bodies.
+const MOST_BODIES: u32 = 50_000;
+/// All kinds of hulls.
+const ALL: u8 = (1 << KINDS.len()) - 1;
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Settings {
+    /// How many bodies there are.
+    pub(super) count: u32,
+    /// How fast they move; 1 is up to one unit a second.
+    pub(super) speed: f32,
+    /// The kinds of hulls, a bit each in the order of [`KINDS`].
+    pub(super) kinds: u8,
+    pub(super) seed: u32,
+    pub(super) is_paused: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { count: 10_000, speed: 1.0, kinds: ALL, seed: 1, is_paused: false }
+    }
+}
+
+impl Settings {
+    /// Whether a kind of hulls is chosen.
+    pub(super) fn has(&self, kind: usize) -> bool {
+        self.kinds >> kind & 1 == 1
+    }
+
+    /// Whether both have the same bodies at the beginning.
+    pub(super) fn has_bodies_of(&self, other: &Self) -> bool {
+        (self.count, self.kinds, self.seed) == (other.count, other.kinds, other.seed)
+    }
+
+    /// Takes the fields of a message `set`. Those that can't be used stay as they are; the first of them gives a sentence.
+    pub(super) fn set(&mut self, message: &Message) -> Result<(), String> {
+        let mut wrong = None;
+        let mut field = |name: &str, is_set: bool, allowed: &str| {
+            if message.has(name) && !is_set {
+                wrong.get_or_insert_with(|| allowed.to_owned());
+            }
+        };
+        let whole = |name: &str, least: u32, most: u32| {
+            let number = message.number(name)?;
+            let fits = number.fract() == 0.0 && (f64::from(least)..=f64::from(most)).contains(&number);
+            fits.then_some(number as u32)
+        };
+        let count = whole("bodies", 1, MOST_BODIES);
+        field("bodies", count.is_some(), "The number of bodies is a whole number from 1 to 50,000.");
+        let speed = message.number("speed").filter(|speed| (0.0..=4.0).contains(speed));
+        field("speed", speed.is_some(), "The speed is a number from 0 to 4.");
+        let seed = whole("seed", 0, u32::MAX);
+        field("seed", seed.is_some(), "The seed is a whole number from 0 to 4,294,967,295.");
+        let kinds = message.text("kinds").and_then(kinds_of);
+        field(
+            "kinds",
+            kinds.is_some(),
+            "The kinds of hulls are a list of box, ball, capsule, cone and polytope; at least one must be chosen.",
+        );
+        let is_paused = message.flag("paused");
+        field("paused", is_paused.is_some(), "Paused is 0 or 1.");
+        self.count = count.unwrap_or(self.count);
+        self.speed = speed.map_or(self.speed, |speed| speed as f32);
+        self.seed = seed.unwrap_or(self.seed);
+        self.kinds = kinds.unwrap_or(self.kinds);
+        self.is_paused = is_paused.unwrap_or(self.is_paused);
+        wrong.map_or(Ok(()), Err)
+    }
+
+    /// What [`set`](Self::set) reads, without what is the default.
+    pub(super) fn state(&self) -> Value {
+        let usual = Self::default();
+        let mut fields = Map::new();
+        let mut put = |name: &str, is_usual: bool, value: Value| {
+            if !is_usual {
+                fields.insert(name.to_owned(), value);
+            }
+        };
+        put("bodies", self.count == usual.count, json!(self.count));
+        // The shortest text that gives the same f32.
+        let speed = self.speed.to_string().parse::<f64>().unwrap_or_default();
+        put("speed", self.speed == usual.speed, json!(speed));
+        let kinds: Vec<&str> =
+            KINDS.iter().enumerate().filter(|(kind, _)| self.has(*kind)).map(|(_, name)| *name).collect();
+        put("kinds", self.kinds == usual.kinds, json!(kinds.join(",")));
+        put("seed", self.seed == usual.seed, json!(self.seed));
+        put("paused", self.is_paused == usual.is_paused, json!(u8::from(self.is_paused)));
+        Value::Object(fields)
+    }
+}
+
+/// The bits of a list of kinds.
+fn kinds_of(text: &str) -> Option<u8> {
+    let mut kinds = 0;
+    for name in text.split(',') {
+        kinds |= 1 << KINDS.iter().position(|kind| *kind == name.trim())?;
+    }
+    Some(kinds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(settings: &mut Settings, data: Value) -> Result<(), String> {
+        settings.set(&Message::new(data, Vec::new()))
+    }
+
+    #[test]
+    fn a_link_gives_back_its_settings() {
+        let settings = Settings { count: 300, speed: 0.1, kinds: 0b101, seed: 9, is_paused: true };
+        let Value::Object(fields) = settings.state() else { panic!() };
+        // A link has texts only.
+        let texts = fields.into_iter().map(|(name, value)| {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            (name, Value::String(text))
+        });
+        let mut read = Settings::default();
+        set(&mut read, Value::Object(texts.collect())).unwrap();
+        assert_eq!(read, settings);
+        assert_eq!(Settings::default().state(), json!({}));
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_one_sentence_and_changes_nothing() {
+        for (data, word) in [
+            (json!({"bodies": 0}), "50,000"),
+            (json!({"bodies": 50_001}), "50,000"),
+            (json!({"bodies": 2.5}), "whole"),
+            (json!({"bodies": "many"}), "bodies"),
+            (json!({"speed": -1}), "speed"),
+            (json!({"kinds": ""}), "at least one"),
+            (json!({"kinds": "box,torus"}), "polytope"),
+            (json!({"seed": 4_294_967_296_u64}), "seed"),
+            (json!({"paused": "perhaps"}), "Paused"),
+        ] {
+            let mut settings = Settings::default();
+            let sentence = set(&mut settings, data).unwrap_err();
+            assert!(sentence.contains(word) && sentence.ends_with('.'), "{sentence}");
+            assert_eq!(settings, Settings::default());
+        }
+    }
+
+    #[test]
+    fn the_good_fields_of_a_message_are_taken() {
+        let mut settings = Settings::default();
+        assert!(set(&mut settings, json!({"bodies": 7, "seed": -1})).is_err());
+        assert_eq!((settings.count, settings.seed), (7, 1));
+    }
+}
