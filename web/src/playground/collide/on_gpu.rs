@@ -65,7 +65,11 @@ impl OnGpu {
         }
         let Self::Building(task) = self else { return };
         match task.take() {
-            Some(Ok(judge)) => *self = Self::Ready(Box::new(Ready { judge, drawn: None })),
+            Some(Ok(judge)) => {
+                *self = Self::Ready(Box::new(Ready { judge, drawn: None }));
+                // They were the CPU's.
+                host.clear_times();
+            }
             Some(Err(error)) => self.fail(&error, host),
             None => {}
         }
@@ -74,6 +78,7 @@ impl OnGpu {
     /// The GPU can't be used; the CPU engine goes on.
     pub(super) fn fail(&mut self, error: &hullfield::Error, host: &Host) {
         *self = Self::Failed;
+        host.clear_times();
         if host.gpu().is_some() {
             host.error(&format!("The GPU can't judge these bodies ({error}); the CPU engine goes on."));
         }
