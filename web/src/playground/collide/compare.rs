@@ -18,7 +18,7 @@ use crate::playground::scene::Reply;
 /// Milliseconds from the end of a comparison to the next.
 const PAUSE_MS: f64 = 1000.0;
 /// Milliseconds after which an answer is not expected any more: the second worker may not have been there.
-const PATIENCE_MS: f64 = 20_000.0;
+const PATIENCE_MS: f64 = 60_000.0;
 
 /// Comparisons, one after the other.
 #[derive(Debug, Default)]
@@ -127,8 +127,8 @@ pub(super) fn compare(gpu: &[Row], cpu: &[Row]) -> Outcome {
     let (mut of_gpu, mut of_cpu) = (gpu.iter().peekable(), cpu.iter().peekable());
     loop {
         let key = |row: &&Row| [row[0], row[1]];
-        let (next_gpu, next_cpu) = (of_gpu.peek().map(|row| key(row)), of_cpu.peek().map(|row| key(row)));
-        let Some(pair) = next_gpu.into_iter().chain(next_cpu).min() else { return result };
+        let next = [of_gpu.peek().map(key), of_cpu.peek().map(key)];
+        let Some(pair) = next.into_iter().flatten().min() else { return result };
         let status_of_gpu = of_gpu.next_if(|row| key(row) == pair).map_or(0, |row| row[2]);
         let status_of_cpu = of_cpu.next_if(|row| key(row) == pair).map_or(0, |row| row[2]);
         if status_of_gpu == 3 {
@@ -163,7 +163,7 @@ fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);

@@ -52,7 +52,7 @@ impl Hand {
         }
         let ray = Ray::new(origin.to_array(), direction.to_array());
         // The camera may be in a body.
-        let options = RayOptions { skip_start: true, ..RayOptions::default() };
+        let options = RayOptions { skip_start: true };
         let found = ready(arena.raycasts(&world.bodies, &[ray], &options)?)?;
         let Some(hit) = found.rows.first().and_then(|row| row.hit) else { return Ok(None) };
         let body = hit.body as usize;
@@ -165,7 +165,7 @@ pub(super) fn lines(
     let chosen = color_of(palette, 4);
     let edges = shapes.outlines.get(placed.hull as usize).into_iter().flatten();
     let mut lines: Vec<Line> = edges
-        .map(|edge| Line { from: place(edge[0]), width: 2.0, to: place(edge[1]), color: chosen })
+        .map(|edge| Line { from: place(edge[0]), width: 1.0, to: place(edge[1]), color: chosen })
         .collect();
     for touch in touches {
         let [own, other] = touch.points().map(|point| point.to_array());

@@ -16,7 +16,7 @@ use crate::playground::collide::verdicts::{Counts, Row};
 
 const VERDICTS_WGSL: &str = include_str!("../../../shaders/verdicts.wgsl");
 
-/// The most readbacks that are under way; while there are more, nothing is read.
+/// The most frames whose numbers have not come back; while there are as many, no other is begun, so that a slow device is not far behind.
 const MOST_LATE: usize = 3;
 /// The most groups of a dispatch; a thread takes several rows where that is not enough.
 const MOST_GROUPS: u32 = 1024;
@@ -55,7 +55,10 @@ struct Late {
 
 /// Where the callback of a mapping leaves its result: it must be `Send` on some targets.
 #[derive(Debug, Clone, Default)]
-struct Mapped(Arc<Mutex<(Option<(bool, Instant)>, Option<Waker>)>>);
+struct Mapped(Arc<Mutex<Mapping>>);
+
+/// Whether it went well, and when, once it is there; who waits for it.
+type Mapping = (Option<(bool, Instant)>, Option<Waker>);
 
 impl Mapped {
     fn start(staging: &wgpu::Buffer) -> Self {

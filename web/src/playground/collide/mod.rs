@@ -61,6 +61,8 @@ struct Collide {
     canvas: [f32; 2],
     now: f64,
     last_frame: Option<f64>,
+    /// The canvas's size and theme as the GPU last drew it; none where the picture is not what it should be.
+    shown: Option<([u32; 2], bool)>,
     hand: Option<Hand>,
     gpu: OnGpu,
     comparison: Comparison,
@@ -90,6 +92,7 @@ impl Collide {
             canvas: [1.0; 2],
             now: 0.0,
             last_frame: None,
+            shown: None,
             hand: None,
             gpu: OnGpu::No,
             comparison: Comparison::default(),
@@ -255,6 +258,7 @@ impl Collide {
 
     /// Judges and draws by the CPU.
     fn draw_by_cpu(&mut self, frame: &mut Frame<'_>, lines: &[Line], host: &Host) -> hullfield::Result<()> {
+        self.shown = None;
         let verdicts = host.timed("judge", || Verdicts::of_cpu(&self.cpu, &self.world.bodies))?;
         let packed = host.timed("lay out", || self.cpu.pack(&self.world.bodies))?;
         let (look, view) = (frame.look(), View::new(&self.camera, frame.pixels()));
@@ -276,10 +280,17 @@ impl Collide {
 
     /// Judges and draws by the GPU. Returns false where it can't just now.
     fn draw_by_gpu(&mut self, frame: &mut Frame<'_>, lines: &[Line], host: &Host) -> hullfield::Result<bool> {
+        self.take_reports(frame, host);
         let hidden = self.hand.map(|hand| hand.body);
         let Some(gpu) = self.gpu.ready() else { return Ok(false) };
         let Some(renderer) = frame.renderer() else { return Ok(false) };
-        gpu.lay_out(renderer, &self.world, &self.shapes, hidden);
+        let shown = Some((frame.pixels(), frame.is_dark()));
+        if !gpu.judge.can_read() || self.settings.is_paused && self.shown == shown {
+            return Ok(true);
+        }
+        let is_slow = host.gpu().is_some_and(|gpu| gpu.is_software);
+        let meshes = if is_slow { &self.shapes.coarse } else { &self.shapes.fine };
+        gpu.lay_out(renderer, &self.world, meshes, hidden);
         host.timed("upload", || {
             gpu.judge.upload(&self.cpu.pack(&self.world.bodies)?);
             Ok(())
@@ -287,24 +298,21 @@ impl Collide {
         let encoder = host.timed("encode", || gpu.judge.encode())?;
         let lines = renderer.lines(lines);
         let view = View::new(&self.camera, frame.pixels());
-        host.timed("submit", || frame.draw_gpu(encoder, &view, &gpu.items(&lines)));
-        let ticket = if gpu.judge.can_read() && !self.settings.is_paused {
-            self.comparison.begin(self.now)
-        } else {
-            None
-        };
+        let is_drawn = host.timed("submit", || frame.draw_gpu(encoder, &view, &gpu.items(&lines)));
+        self.shown = shown.filter(|_| is_drawn);
+        let ticket = if self.settings.is_paused { None } else { self.comparison.begin(self.now) };
         if let Some(ticket) = ticket {
             host.ask(json!({"tab": "collide", "ticket": ticket}), &to_bytes(&self.world.bodies));
         }
         gpu.judge.read(ticket);
-        let mut reports = Vec::new();
-        while let Some(report) = gpu.judge.take() {
-            reports.push(report);
-        }
-        for report in reports {
-            for (stage, ms) in
-                [("judge (GPU's clock)", report.judge_ms), ("draw (GPU's clock)", report.draw_ms)]
-            {
+        Ok(true)
+    }
+
+    /// Takes what came back of earlier frames.
+    fn take_reports(&mut self, frame: &Frame<'_>, host: &Host) {
+        while let Some(report) = self.gpu.ready().and_then(|gpu| gpu.judge.take()) {
+            let stages = [("judge (GPU's clock)", report.judge_ms), ("draw (GPU's clock)", report.draw_ms)];
+            for (stage, ms) in stages {
                 if let Some(ms) = ms {
                     host.time(stage, ms);
                 }
@@ -312,19 +320,21 @@ impl Collide {
             host.time("read back (later)", report.read_ms);
             if !report.is_whole {
                 self.comparison.cancel();
+                self.shown = None;
                 continue;
             }
             let result = self.comparison.take_gpu(self.now, &report);
             Self::post_comparison(result, host);
-            let (look, is_dark) = (frame.look(), frame.is_dark());
-            self.post_counts(report.counts, &look.palette, is_dark, host);
+            self.post_counts(report.counts, &frame.look().palette, frame.is_dark(), host);
         }
-        Ok(true)
     }
 }
 
 impl Scene for Collide {
     fn message(&mut self, message: &Message, host: &Host) {
+        if message.kind() != "second" {
+            self.shown = None;
+        }
         match message.kind() {
             "set" => self.set(message, host),
             "engine" => {

@@ -6,9 +6,9 @@ use hullfield::Engine;
 use hullfield::collide::{Arena, Hull, Options, Pairs, Query};
 
 use crate::playground::collide::judge::Judge;
-use crate::playground::collide::shapes::Shapes;
 use crate::playground::collide::world::World;
 use crate::playground::draw::gpu::{GpuBodies, GpuLines, GpuMesh, GpuRenderer, Item};
+use crate::playground::draw::mesh::Mesh;
 use crate::playground::host::{Host, Task};
 
 /// What is there of the GPU's part.
@@ -106,12 +106,12 @@ impl OnGpu {
 }
 
 impl Ready {
-    /// Makes the buffers for these bodies where they are not there. `hidden` is not drawn.
+    /// Makes the buffers for these bodies where they are not there. `meshes` are those of the hulls; `hidden` is not drawn.
     pub(super) fn lay_out(
         &mut self,
         renderer: &GpuRenderer,
         world: &World,
-        shapes: &Shapes,
+        meshes: &[Mesh],
         hidden: Option<usize>,
     ) {
         let is_new = self.judge.resize(world.bodies.len() as u32);
@@ -119,10 +119,10 @@ impl Ready {
             return;
         }
         let Some([bodies, marks]) = self.judge.buffers() else { return };
-        let (order, ranges) = world.order(shapes.hulls.len(), hidden);
+        let (order, ranges) = world.order(meshes.len(), hidden);
         let meshes = match self.drawn.take() {
             Some(drawn) => drawn.meshes,
-            None => shapes.fine.iter().map(|mesh| renderer.mesh(mesh)).collect(),
+            None => meshes.iter().map(|mesh| renderer.mesh(mesh)).collect(),
         };
         let bodies =
             renderer.bodies(bodies.as_entire_buffer_binding(), marks.as_entire_buffer_binding(), &order);

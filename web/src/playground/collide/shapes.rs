@@ -52,7 +52,7 @@ pub(super) struct Shapes {
     pub(super) hulls: Vec<Hull>,
     /// For the GPU: round hulls have 288 triangles.
     pub(super) fine: Vec<Mesh>,
-    /// For the software renderer: round hulls have a tenth of that.
+    /// For the CPU, and a GPU that is a CPU: round hulls have a tenth of that.
     pub(super) coarse: Vec<Mesh>,
     /// Lines that show a hull without hiding what is in it, in the hull's frame.
     pub(super) outlines: Vec<Vec<[Vec3; 2]>>,
@@ -132,8 +132,8 @@ mod tests {
         let shapes = Shapes::new().unwrap();
         let all: Vec<u32> = (0..KINDS.len()).flat_map(hulls_of).collect();
         assert_eq!(all, (0..shapes.hulls.len() as u32).collect::<Vec<_>>());
-        for kind in 0..KINDS.len() {
-            assert!(hulls_of(kind).all(|hull| kind_of(hull) == KINDS[kind]));
+        for (kind, name) in KINDS.iter().enumerate() {
+            assert!(hulls_of(kind).all(|hull| kind_of(hull) == *name));
         }
         assert!(shapes.hulls[4..].iter().all(|hull| hull.vertices().len() >= 6 && hull.volume() > 0.05));
     }
