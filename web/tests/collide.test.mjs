@@ -49,7 +49,7 @@ test("a wrong value is one sentence, and the scene goes on", async () => {
   for (const [link, word] of [["bodies=0", "50,000"], ["bodies=many", "bodies"], ["kinds=torus", "polytope"], ["seed=-1", "seed"], ["speed=9", "speed"]]) {
     const page = await plain.open(`#tab=collide&${link}`);
     await page.wait("error");
-    await page.until("!document.getElementById('error').hidden");
+    await page.until("document.getElementById('error')?.hidden === false");
     const text = await page.value("document.getElementById('error-text').textContent");
     assert.ok(text.includes(word) && text.endsWith("."), text);
     await page.wait("counts", "(m) => m.bodies.reduce((a, b) => a + b) === 10000");

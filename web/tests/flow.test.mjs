@@ -69,7 +69,7 @@ test("the link keeps the scene, and a wrong one is a sentence", async () => {
   assert.ok(await page.value("['scene=maze', 'size=128', 'agents=2000', 'connectivity=four'].every((part) => location.hash.includes(part))"));
   await page.close();
   const wrong = await browser.open("#tab=flow&size=9");
-  await wrong.until("!document.getElementById('error').hidden");
+  await wrong.until("document.getElementById('error')?.hidden === false");
   assert.match(await wrong.value("document.getElementById('error-text').textContent"), /from 64 to 1024/);
   assert.deepEqual(wrong.errors, []);
   await wrong.close();

@@ -79,7 +79,7 @@ test("a link opens its tab", async () => {
 test("a broken link is one sentence, and the page goes on", async () => {
   for (const [link, word] of [["#tab=nowhere", "nowhere"], ["#tab=flow&engine=abacus", "abacus"], ["#%%%&tab", "tab"]]) {
     const { page } = await opened(link);
-    await page.until("!document.getElementById('error').hidden");
+    await page.until("document.getElementById('error')?.hidden === false");
     const text = await page.value("document.getElementById('error-text').textContent");
     assert.ok(text.includes(word), text);
     assert.deepEqual(page.errors, []);
@@ -89,8 +89,8 @@ test("a broken link is one sentence, and the page goes on", async () => {
 
 test("the second worker answers as the first one does", async () => {
   const { page } = await opened();
-  const { result } = await page.check("flow");
-  await page.send({ type: "compare", tab: "flow" });
+  const { result } = await page.check("surface");
+  await page.send({ type: "compare", tab: "surface" });
   const { hits, error } = await page.wait("compared");
   assert.deepEqual([hits, error], [result.hits, null]);
   assert.deepEqual(page.errors, []);

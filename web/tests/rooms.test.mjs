@@ -70,7 +70,7 @@ test("keys move the ends and the obstacle", async () => {
 test("what leaves no room, and a wrong link, are sentences", async () => {
   for (const [link, words] of [["#tab=rooms&pillars=999", /from 0 to 300/], ["#tab=rooms&sx=north", /points/]]) {
     const page = await opened(link);
-    await page.until("!document.getElementById('error').hidden");
+    await page.until("document.getElementById('error')?.hidden === false");
     assert.match(await page.value("document.getElementById('error-text').textContent"), words);
     assert.deepEqual(page.errors, []);
     await page.close();
