@@ -105,7 +105,7 @@ function contacts(panel) {
       return;
     }
     const more = count > rows.length ? `, the deepest ${rows.length}` : "";
-    hint.textContent = `Body ${chosen}, a ${kind}, is chosen. It has ${count === 1 ? "1 contact" : `${count} contacts`}${more}.`;
+    hint.textContent = `Body ${chosen}, a ${kind}, is chosen. It has ${["no contact", "1 contact"][count] ?? `${count} contacts`}${more}.`;
     body.replaceChildren(...rows.map(({ body, kind, status, depth }) => make("tr", {},
       make("th", { scope: "row", textContent: `${body}, a ${kind}, ${status}` }),
       make("td", { textContent: depth.toFixed(4) }))));
