@@ -204,7 +204,8 @@ impl Judge {
             met: buffer(&self.device, 4 * room, usage),
             marks: buffer(&self.device, 4 * room, usage),
         });
-        self.capacity = Capacity { pairs: (16 * count).max(1024), rows: (2 * count).max(1024) };
+        // Time grows with the capacity. The tab's crowds have less than a pair a body; where one has more, the capacity grows.
+        self.capacity = Capacity { pairs: (2 * count).max(1024), rows: count.max(1024) };
         true
     }
 
