@@ -1,9 +1,9 @@
-//! Drawing, by two renderers that draw the same three things: [`software`] on the CPU, [`gpu`] through wgpu.
+//! Drawing, by two renderers that draw the same three things: [`software`] on the CPU, [`gpu`] through wgpu; [`picture`] draws flat ones.
 //!
 //! - Bodies: a mesh for each kind of hull ([`mesh::Mesh::of_hull`]), drawn once for each body. Poses are the library's `PackedBody`,
 //!   the colour of a body is a mark, an index into a [`palette::Palette`].
 //! - A mesh with a number at each vertex, coloured by a [`scale::Scale`] in bands.
-//! - [`Line`]s, tested against the depth of what was drawn.
+//! - [`line::Line`]s, tested against the depth of what was drawn.
 //!
 //! Colours are sRGB, four bytes; light multiplies them as they are.
 
