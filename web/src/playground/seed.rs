@@ -1,5 +1,7 @@
 //! Seeded random numbers of the scenes, equal in every browser: SplitMix64 (Steele, Lea, Flood 2014).
 
+use glam::{Quat, Vec3, Vec4};
+
 /// The generator.
 #[derive(Debug, Clone)]
 pub struct Random(u64);
@@ -29,6 +31,36 @@ impl Random {
         low + (high - low) * self.unit()
     }
 
+    /// Uniform in [0, 1), with the bits that f32 has.
+    pub fn unit_f32(&mut self) -> f32 {
+        (self.bits() >> 40) as f32 / (1u32 << 24) as f32
+    }
+
+    /// Uniform in [−1, 1).
+    pub fn signed_f32(&mut self) -> f32 {
+        2.0 * self.unit_f32() - 1.0
+    }
+
+    /// A unit vector, uniform over the sphere.
+    pub fn direction(&mut self) -> Vec3 {
+        loop {
+            let point = Vec3::from([0.0; 3].map(|_| self.signed_f32()));
+            if (0.01..1.0).contains(&point.length_squared()) {
+                return point.normalize();
+            }
+        }
+    }
+
+    /// A rotation, uniform over all of them.
+    pub fn rotation(&mut self) -> Quat {
+        loop {
+            let point = Vec4::from([0.0; 4].map(|_| self.signed_f32()));
+            if (0.01..1.0).contains(&point.length_squared()) {
+                return Quat::from_vec4(point.normalize());
+            }
+        }
+    }
+
     /// Uniform in 0..count; 0 where `count` is 0. For counts below 2³².
     pub fn below(&mut self, count: usize) -> usize {
         (((self.bits() >> 32) * count as u64) >> 32) as usize
@@ -51,5 +83,14 @@ mod tests {
         }
         assert_eq!(seen, [true; 7]);
         assert_eq!(random.below(0), 0);
+        let mut sum = Vec3::ZERO;
+        for _ in 0..1000 {
+            assert!((0.0..1.0).contains(&random.unit_f32()) && random.rotation().is_normalized());
+            let direction = random.direction();
+            assert!(direction.is_normalized());
+            sum += direction;
+        }
+        // Four standard deviations of the sum of 1,000 of them.
+        assert!(sum.abs().max_element() < 73.0, "{sum}");
     }
 }

@@ -5,7 +5,6 @@ mod compare;
 mod hand;
 mod judge;
 mod on_gpu;
-mod random;
 mod settings;
 mod shapes;
 mod verdicts;

@@ -5,8 +5,8 @@ use std::ops::Range;
 use glam::Vec3;
 use hullfield::collide::Hull;
 
-use crate::playground::collide::random::Random;
 use crate::playground::draw::mesh::Mesh;
+use crate::playground::seed::Random;
 
 /// The names of the kinds of hulls, in links and controls.
 pub(super) const KINDS: [&str; 5] = ["box", "ball", "capsule", "cone", "polytope"];
@@ -38,7 +38,7 @@ pub(super) fn hulls() -> hullfield::Result<Vec<Hull>> {
     ];
     let mut random = Random::new(1);
     for index in 0..POLYTOPES {
-        let stretch = [0.0; 3].map(|_| 0.38 + 0.17 * random.unit());
+        let stretch = [0.0; 3].map(|_| 0.38 + 0.17 * random.unit_f32());
         let points: Vec<[f32; 3]> =
             (0..8 + 2 * index).map(|_| (random.direction() * Vec3::from(stretch)).to_array()).collect();
         hulls.push(Hull::from_points(&points)?);

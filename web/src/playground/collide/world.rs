@@ -5,11 +5,11 @@ use std::ops::Range;
 use glam::{Quat, Vec3};
 use hullfield::collide::Body;
 
-use crate::playground::collide::random::Random;
 use crate::playground::collide::settings::Settings;
 use crate::playground::collide::shapes::{KINDS, Shapes, hulls_of};
 use crate::playground::draw::line::Line;
 use crate::playground::draw::palette::Color;
+use crate::playground::seed::Random;
 
 /// The side of the cube that each body has to itself. About a third of the bodies then overlap another.
 const ROOM: f32 = 1.8;
@@ -35,7 +35,7 @@ struct Motion {
 impl World {
     /// The bodies of these settings at the beginning.
     pub(super) fn new(settings: &Settings, shapes: &Shapes) -> Self {
-        let mut random = Random::new(settings.seed);
+        let mut random = Random::new(settings.seed.into());
         let hulls: Vec<Range<u32>> =
             (0..KINDS.len()).filter(|&kind| settings.has(kind)).map(hulls_of).collect();
         let half = (0.5 * ROOM * (settings.count as f32).cbrt()).max(1.5);
@@ -46,13 +46,13 @@ impl World {
         for row in 0..settings.count {
             let of_kind = hulls[row as usize % hulls.len()].clone();
             let hull = of_kind.start + random.below(of_kind.len()) as u32;
-            let scale = 0.7 + 0.6 * random.unit();
+            let scale = 0.7 + 0.6 * random.unit_f32();
             let reach = scale * shapes.reach[hull as usize];
-            let position = [0.0; 3].map(|_| (half - reach) * random.signed());
+            let position = [0.0; 3].map(|_| (half - reach) * random.signed_f32());
             let rotation = random.rotation().to_array();
             world.bodies.push(Body::new(hull).at(position).rotated(rotation).scaled(scale));
-            let velocity = (0.2 + 0.8 * random.unit()) * random.direction();
-            let spin = 1.5 * random.unit() * random.direction();
+            let velocity = (0.2 + 0.8 * random.unit_f32()) * random.direction();
+            let spin = 1.5 * random.unit_f32() * random.direction();
             world.motions.push(Motion { velocity, spin, reach });
         }
         world
