@@ -7,7 +7,9 @@ import textwrap
 import time
 
 PROGRAM = """
-import sys
+import signal, sys
+# A parent in the background may have it ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 {setup}
 print("ready", flush=True)
 try:

@@ -17,7 +17,9 @@ import hullfield
 from hullfield.collide import Arena, BodyColumns, Hull, RayColumns
 
 LONG = """
-import sys, hullfield, numpy as np
+import signal, sys, hullfield, numpy as np
+# A parent in the background may have it ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from hullfield.collide import *
 arena = Arena([Hull.cuboid([1, 1, 1]), Hull(np.random.default_rng(0).normal(size=(40, 3)))], engine=hullfield.Engine.cpu())
 bodies = BodyColumns(1, np.random.default_rng(1).uniform(-0.1, 0.1, (60_000, 3)).astype(np.float32))

@@ -104,7 +104,9 @@ def test_a_query_that_nobody_waits_for_is_dropped() -> None:
 def test_ctrl_c_ends_a_query() -> None:
     program = textwrap.dedent(
         """
-        import sys
+        import signal, sys
+        # A parent in the background may have it ignored.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         sys.path.insert(0, sys.argv[1])
         from test_pending import long_query
         pending = long_query()
