@@ -12,6 +12,18 @@ pub struct Engine {
     engine: hullfield::Engine,
 }
 
+impl Engine {
+    /// A handle of the library's engine.
+    pub(crate) fn of(engine: hullfield::Engine) -> Self {
+        Self { engine }
+    }
+
+    /// The library's engine.
+    pub(crate) fn get(&self) -> &hullfield::Engine {
+        &self.engine
+    }
+}
+
 #[wasm_bindgen]
 impl Engine {
     /// The CPU: the thread that calls.
@@ -47,5 +59,10 @@ impl Engine {
     #[wasm_bindgen(getter)]
     pub fn reason(&self) -> String {
         self.engine.reason().to_owned()
+    }
+
+    /// Another handle of the same engine.
+    pub fn copy(&self) -> Self {
+        self.clone()
     }
 }

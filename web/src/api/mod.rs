@@ -1,4 +1,9 @@
-//! The classes of the npm package.
+//! The classes of the npm package. `web/package/index.d.ts` says what each gives and takes.
 
+pub mod arena;
+mod bodies;
 pub mod engine;
 pub mod error;
+pub mod hull;
+mod input;
+mod output;
