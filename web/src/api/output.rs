@@ -1,7 +1,7 @@
 //! What goes to JavaScript: objects of typed arrays, and promises.
 
 use hullfield::Pending;
-use js_sys::{Float32Array, Float64Array, Object, Promise, Reflect, Uint8Array, Uint32Array};
+use js_sys::{Float32Array, Float64Array, Int32Array, Object, Promise, Reflect, Uint8Array, Uint32Array};
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::future_to_promise;
 
@@ -34,6 +34,11 @@ impl Row {
     /// Adds a column of indices.
     pub(crate) fn indices(self, name: &str, all: impl Iterator<Item = u32>) -> Self {
         self.set(name, Uint32Array::from(all.collect::<Vec<_>>().as_slice()))
+    }
+
+    /// Adds a column of signed numbers.
+    pub(crate) fn integers(self, name: &str, all: impl Iterator<Item = i32>) -> Self {
+        self.set(name, Int32Array::from(all.collect::<Vec<_>>().as_slice()))
     }
 
     /// Adds a column of numbers in f32.

@@ -1,0 +1,260 @@
+//! Distance fields over grids.
+
+use hullfield::flow::{
+    self, Border, Cell, Connectivity, Corners, Edit, FieldOptions, GridFrame, GridOptions,
+};
+use js_sys::{Array, Float32Array, Int32Array, Promise, Uint8Array, Uint32Array};
+use wasm_bindgen::prelude::*;
+
+use crate::api::engine::Engine;
+use crate::api::error::{invalid, thrown};
+use crate::api::input::{Fields, Read, choice, handle, kind, number, numbers, rows, vector, whole};
+use crate::api::output::{Row, promised, settled};
+
+/// A grid of cells: obstacles and costs.
+#[wasm_bindgen]
+#[derive(Debug, Clone)]
+pub struct Grid {
+    grid: flow::Grid,
+}
+
+/// Cells of a typed array: x and y each, in three dimensions z too.
+fn cells(name: &str, value: &JsValue, grid: &flow::Grid) -> Read<Vec<Cell>> {
+    if grid.connectivity().dimension() == 2 {
+        return Ok(rows::<Int32Array, 2>(name, value)?.into_iter().map(Cell::from).collect());
+    }
+    Ok(rows::<Int32Array, 3>(name, value)?.into_iter().map(Cell::from).collect())
+}
+
+/// One cell: an array of two numbers, in three dimensions of three.
+fn cell(name: &str, value: &JsValue, grid: &flow::Grid) -> Read<Cell> {
+    let given = if grid.connectivity().dimension() == 2 {
+        vector::<2>(name, value).map(|[x, y]| [x, y, 0.0])?
+    } else {
+        vector::<3>(name, value)?
+    };
+    let range = f64::from(i32::MIN)..=f64::from(i32::MAX);
+    if given.iter().all(|x| x.fract() == 0.0 && range.contains(x)) {
+        return Ok(Cell::from(given.map(|x| x as i32)));
+    }
+    Err(invalid(&format!("{name} is {given:?}, a cell has whole numbers")))
+}
+
+/// The numbers of a cell, as many as a grid has dimensions.
+fn coordinates(grid: &flow::Grid, all: &[Cell]) -> Vec<i32> {
+    let dimension = grid.connectivity().dimension() as usize;
+    all.iter().flat_map(|cell| [cell.x, cell.y, cell.z].into_iter().take(dimension)).collect()
+}
+
+#[wasm_bindgen]
+impl Grid {
+    /// A grid of width, height and, in three dimensions, depth; a byte of `obstacles` that is not 0 is an obstacle.
+    ///
+    /// # Errors
+    /// A size of 0 or too large, a list of another length, an option that does not exist or is out of range.
+    #[wasm_bindgen(constructor)]
+    pub fn new(size: &JsValue, obstacles: &JsValue, options: &JsValue) -> Result<Self, JsValue> {
+        let names = ["connectivity", "corners", "costs", "origin", "cellSize", "clearance", "border"];
+        let fields = Fields::of("options", options, &names)?;
+        let list = Array::from(size);
+        let size = match list.length() {
+            2 if size.is_object() => [list.get(0), list.get(1), JsValue::from(1)],
+            3 if size.is_object() => [list.get(0), list.get(1), list.get(2)],
+            _ => {
+                return Err(invalid(&format!(
+                    "size is {}, it must be [width, height] or [width, height, depth]",
+                    kind(size)
+                )));
+            }
+        };
+        let size = [whole("width", &size[0])?, whole("height", &size[1])?, whole("depth", &size[2])?];
+        let rules = [("bothFree", Corners::BothFree), ("oneFree", Corners::OneFree), ("any", Corners::Any)];
+        let corners = fields.read("corners", |name, value| choice(name, value, &rules), Corners::BothFree)?;
+        let connectivities = [
+            ("four", Connectivity::Four),
+            ("eight", Connectivity::Eight(corners)),
+            ("six", Connectivity::Six),
+            ("twentySix", Connectivity::TwentySix(corners)),
+        ];
+        let default = if list.length() == 2 { connectivities[1].1 } else { connectivities[3].1 };
+        let plain = GridFrame::default();
+        let borders = [("open", Border::Open), ("wall", Border::Wall)];
+        let options = GridOptions {
+            connectivity: fields.read(
+                "connectivity",
+                |name, value| choice(name, value, &connectivities),
+                default,
+            )?,
+            costs: fields.read("costs", numbers::<Uint32Array>, Vec::new())?,
+            frame: GridFrame {
+                origin: fields.read("origin", vector::<3>, plain.origin)?,
+                cell_size: fields.read("cellSize", number, plain.cell_size)?,
+                ..plain
+            },
+            clearance: fields.read("clearance", number, 0.0)?,
+            border: fields.read("border", |name, value| choice(name, value, &borders), Border::Open)?,
+        };
+        let obstacles: Vec<bool> =
+            numbers::<Uint8Array>("obstacles", obstacles)?.into_iter().map(|byte| byte != 0).collect();
+        let grid = flow::Grid::new(size, &obstacles, options).map_err(|error| thrown(&error))?;
+        Ok(Self { grid })
+    }
+
+    /// Width, height and depth, in cells.
+    #[wasm_bindgen(getter)]
+    pub fn size(&self) -> Uint32Array {
+        Uint32Array::from(self.grid.size().as_slice())
+    }
+
+    /// 2 or 3.
+    #[wasm_bindgen(getter)]
+    pub fn dimension(&self) -> u32 {
+        self.grid.connectivity().dimension()
+    }
+
+    /// The obstacles, with those that the clearance made: a byte a cell.
+    #[wasm_bindgen(getter)]
+    pub fn obstacles(&self) -> Uint8Array {
+        let all: Vec<u8> = self.grid.obstacles().into_iter().map(u8::from).collect();
+        Uint8Array::from(all.as_slice())
+    }
+
+    /// The moves by their codes: three numbers each.
+    #[wasm_bindgen(getter)]
+    pub fn offsets(&self) -> Int32Array {
+        Int32Array::from(self.grid.connectivity().offsets().as_flattened())
+    }
+
+    /// The distance from each cell's centre to the nearest obstacle.
+    ///
+    /// # Errors
+    /// A border that does not exist.
+    pub fn clearances(&self, border: &JsValue) -> Result<Float32Array, JsValue> {
+        let borders = [("open", Border::Open), ("wall", Border::Wall)];
+        let border = if border.is_undefined() { Border::Open } else { choice("border", border, &borders)? };
+        Ok(Float32Array::from(self.grid.clearances(border).as_slice()))
+    }
+
+    /// Another handle of a copy.
+    pub fn copy(&self) -> Self {
+        self.clone()
+    }
+}
+
+/// A grid on an engine.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct Flow {
+    flow: flow::Flow,
+}
+
+#[wasm_bindgen]
+impl Flow {
+    /// Puts a grid on an engine. Without the option `engine` fields are solved on the CPU.
+    ///
+    /// # Errors
+    /// Something that is no grid; no memory on the GPU.
+    #[wasm_bindgen(constructor)]
+    pub fn new(grid: &JsValue, options: &JsValue) -> Result<Self, JsValue> {
+        let fields = Fields::of("options", options, &["engine"])?;
+        let engine = fields.get("engine")?.map(|value| handle("engine", "Engine", &value));
+        let engine = engine.transpose()?.unwrap_or_else(Engine::cpu);
+        let grid: Grid = handle("grid", "Grid", grid)?;
+        let flow = flow::Flow::new(engine.get(), grid.grid).map_err(|error| thrown(&error))?;
+        Ok(Self { flow })
+    }
+
+    /// The grid as it is now.
+    #[wasm_bindgen(getter)]
+    pub fn grid(&self) -> Grid {
+        Grid { grid: self.flow.grid().clone() }
+    }
+
+    /// Solves a field: the distance of each cell to the nearest goal.
+    pub fn solve(&self, goals: &JsValue, options: &JsValue) -> Promise {
+        settled(|| {
+            let fields = Fields::of("options", options, &["maxDistance", "until"])?;
+            let goals = cells("goals", goals, self.flow.grid())?;
+            let limit = fields.get("maxDistance")?.map(|value| whole("maxDistance", &value)).transpose()?;
+            let until = |name: &str, value: &JsValue| cells(name, value, self.flow.grid());
+            let until = fields.read("until", until, Vec::new())?;
+            let options = FieldOptions { max_distance: limit, until, ..FieldOptions::default() };
+            promised(self.flow.solve(&goals, &options), |field| JsValue::from(Field { field }))
+        })
+    }
+
+    /// Changes cells: `block` and `free` are lists of cells. Fields that are solved already stay as they are.
+    ///
+    /// # Errors
+    /// A cell off the grid: then no cell is changed.
+    pub fn edit(&mut self, edits: &JsValue) -> Result<(), JsValue> {
+        let fields = Fields::of("edits", edits, &["block", "free"])?;
+        let read = |name: &str, value: &JsValue| cells(name, value, self.flow.grid());
+        let (block, free) = (fields.read("block", read, Vec::new())?, fields.read("free", read, Vec::new())?);
+        let edits: Vec<Edit> =
+            block.into_iter().map(Edit::Block).chain(free.into_iter().map(Edit::Free)).collect();
+        self.flow.edit(&edits).map_err(|error| thrown(&error))
+    }
+}
+
+/// A solved field.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct Field {
+    field: flow::Field,
+}
+
+#[wasm_bindgen]
+impl Field {
+    /// The distance of each cell, row by row; 4294967295 where no goal can be reached.
+    pub fn distances(&self) -> Promise {
+        settled(|| promised(self.field.distances(), |all| Uint32Array::from(all.as_slice()).into()))
+    }
+
+    /// The code of the move from each cell towards the nearest goal; 255 where there is none.
+    #[wasm_bindgen(js_name = nextCodes)]
+    pub fn next_codes(&self) -> Promise {
+        settled(|| promised(self.field.next_codes(), |all| Uint8Array::from(all.as_slice()).into()))
+    }
+
+    /// The distances of some cells.
+    #[wasm_bindgen(js_name = distancesAt)]
+    pub fn distances_at(&self, list: &JsValue) -> Promise {
+        settled(|| {
+            let list = cells("cells", list, self.field.grid())?;
+            promised(self.field.distances_at(&list), |all| Uint32Array::from(all.rows.as_slice()).into())
+        })
+    }
+
+    /// The path from a cell to the nearest goal.
+    pub fn path(&self, start: &JsValue) -> Promise {
+        settled(|| {
+            let start = cell("start", start, self.field.grid())?;
+            let grid = self.field.grid().clone();
+            promised(self.field.path(start), move |path| {
+                let all = coordinates(&grid, &path.cells);
+                Row::default().integers("cells", all.into_iter()).set("length", f64::from(path.length)).into()
+            })
+        })
+    }
+
+    /// The paths from many cells: the indices of all cells, and where each path begins.
+    pub fn paths(&self, starts: &JsValue) -> Promise {
+        settled(|| {
+            let starts = cells("starts", starts, self.field.grid())?;
+            promised(self.field.paths(&starts), |paths| {
+                Row::default()
+                    .indices("offsets", paths.offsets.iter().map(|&at| at as u32))
+                    .indices("cells", paths.cells.iter().copied())
+                    .indices("lengths", paths.lengths.iter().copied())
+                    .into()
+            })
+        })
+    }
+
+    /// How many cells are reached.
+    #[wasm_bindgen(getter, js_name = reachedCount)]
+    pub fn reached_count(&self) -> usize {
+        self.field.stats().reached_count
+    }
+}

@@ -1,0 +1,138 @@
+//! Shortest paths between walls.
+
+use hullfield::navigate::Reach;
+use hullfield::navigate::room::{self, Method, Options, PathOptions, Strip};
+use js_sys::{Array, Float64Array, Uint32Array};
+use wasm_bindgen::prelude::*;
+
+use crate::api::error::thrown;
+use crate::api::input::{Fields, Read, choice, flag, list, number, rows, vector};
+use crate::api::output::{NONE, Row};
+
+/// A room in two dimensions.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct Room {
+    room: room::Room,
+}
+
+fn path_options(options: &JsValue) -> Read<PathOptions> {
+    let fields = Fields::of("options", options, &["method", "strip", "toNearest"])?;
+    let strips = [("dijkstra", Strip::Dijkstra), ("breadthFirst", Strip::BreadthFirst)];
+    let strip = fields.read("strip", |name, value| choice(name, value, &strips), Strip::Dijkstra)?;
+    let methods = [("optimal", Method::Optimal), ("funnel", Method::Funnel(strip))];
+    let method = fields.read("method", |name, value| choice(name, value, &methods), Method::Optimal)?;
+    Ok(PathOptions { method, to_nearest: fields.read("toNearest", flag, false)? })
+}
+
+/// Where a path that is not there could end; none where there is a path.
+fn nearest(reach: &Reach<[f64; 2]>) -> Option<[f64; 2]> {
+    match reach {
+        Reach::Unreachable { nearest } => Some(*nearest),
+        Reach::Off { nearest, .. } => *nearest,
+        _ => None,
+    }
+}
+
+fn found(path: &room::Path) -> Row {
+    let nearest = nearest(&path.reach);
+    Row::default()
+        .set("reach", path.reach.name())
+        .set("length", path.length)
+        .doubles("points", path.points.iter().copied().flatten())
+        .indices("corners", path.corners.iter().copied())
+        .indices("cells", path.cells.iter().copied())
+        .set("nearest", nearest.map_or(JsValue::NULL, |point| Float64Array::from(point.as_slice()).into()))
+}
+
+#[wasm_bindgen]
+impl Room {
+    /// A room of an outer ring and holes, x and y for each point.
+    ///
+    /// # Errors
+    /// A ring of fewer than three points, a number that is not finite, an option that does not exist.
+    #[wasm_bindgen(constructor)]
+    pub fn new(outer: &JsValue, holes: &JsValue, options: &JsValue) -> Result<Self, JsValue> {
+        let outer = rows::<Float64Array, 2>("outer", outer)?;
+        let mut rings = Vec::new();
+        if !holes.is_undefined() && !holes.is_null() {
+            for (row, hole) in list("holes", holes)?.iter().enumerate() {
+                rings.push(rows::<Float64Array, 2>(&format!("holes[{row}]"), &hole)?);
+            }
+        }
+        let fields = Fields::of("options", options, &["radius", "squeeze", "merge", "repair"])?;
+        let plain = Options::default();
+        let options = Options {
+            radius: fields.read("radius", number, plain.radius)?,
+            squeeze: fields.read("squeeze", flag, plain.squeeze)?,
+            merge: fields.read("merge", flag, plain.merge)?,
+            repair: fields.read("repair", flag, plain.repair)?,
+            ..plain
+        };
+        room::Room::new(&outer, &rings, options).map(|room| Self { room }).map_err(|error| thrown(&error))
+    }
+
+    /// The path from one point to another.
+    ///
+    /// # Errors
+    /// A point that is not finite, an option that does not exist.
+    pub fn path(&self, start: &JsValue, goal: &JsValue, options: &JsValue) -> Result<JsValue, JsValue> {
+        let (start, goal) = (vector::<2>("start", start)?, vector::<2>("goal", goal)?);
+        let path = self.room.path(start, goal, &path_options(options)?).map_err(|error| thrown(&error))?;
+        Ok(found(&path).into())
+    }
+
+    /// The paths of many queries, four numbers each: start and goal.
+    ///
+    /// # Errors
+    /// As for one path, with the row.
+    pub fn paths(&self, queries: &JsValue, options: &JsValue) -> Result<Array, JsValue> {
+        let queries = rows::<Float64Array, 4>("queries", queries)?;
+        let queries: Vec<_> = queries.iter().map(|&[a, b, c, d]| [[a, b], [c, d]]).collect();
+        let paths = self.room.paths(&queries, &path_options(options)?).map_err(|error| thrown(&error))?;
+        Ok(paths.rows.iter().map(|path| JsValue::from(found(path))).collect())
+    }
+
+    /// Where a ray first meets a wall; none where it begins off the room.
+    ///
+    /// # Errors
+    /// A number that is not finite, a direction of length 0.
+    pub fn raycast(
+        &self,
+        start: &JsValue,
+        direction: &JsValue,
+        max_distance: &JsValue,
+    ) -> Result<JsValue, JsValue> {
+        let (start, direction) = (vector::<2>("start", start)?, vector::<2>("direction", direction)?);
+        let limit = number("maxDistance", max_distance)?;
+        let hit = self.room.raycast(start, direction, limit).map_err(|error| thrown(&error))?;
+        Ok(hit.map_or(JsValue::NULL, |hit| {
+            Row::default()
+                .doubles("point", hit.point.into_iter())
+                .set("distance", hit.distance)
+                .set("cell", hit.cell)
+                .indices("wall", hit.wall.unwrap_or([NONE; 2]).into_iter())
+                .into()
+        }))
+    }
+
+    /// The vertices, two numbers each.
+    #[wasm_bindgen(getter)]
+    pub fn vertices(&self) -> Float64Array {
+        Float64Array::from(self.room.vertices().flatten().collect::<Vec<_>>().as_slice())
+    }
+
+    /// The cells, each a list of vertices.
+    #[wasm_bindgen(getter)]
+    pub fn cells(&self) -> Array {
+        let cell =
+            |cell| JsValue::from(Uint32Array::from(self.room.cell(cell).collect::<Vec<_>>().as_slice()));
+        (0..self.room.cell_count() as u32).map(cell).collect()
+    }
+
+    /// The area inside the walls.
+    #[wasm_bindgen(getter)]
+    pub fn area(&self) -> f64 {
+        self.room.area()
+    }
+}

@@ -1,0 +1,149 @@
+//! Shortest paths over triangle meshes.
+
+use hullfield::navigate::Reach;
+use hullfield::navigate::surface::{self, Method, Model, Options, PathOptions, Place};
+use js_sys::{Array, Float64Array, Uint8Array, Uint32Array};
+use wasm_bindgen::prelude::*;
+
+use crate::api::error::thrown;
+use crate::api::input::{Fields, Read, choice, flag, number, numbers, rows, same_length, vector, whole};
+use crate::api::output::Row;
+
+/// A surface.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct Surface {
+    surface: surface::Surface,
+}
+
+/// A vertex by its number, or the point of the surface nearest to a position.
+fn place(name: &str, value: &JsValue) -> Read<Place> {
+    if value.as_f64().is_some() {
+        return Ok(Place::Vertex(whole(name, value)?));
+    }
+    Ok(Place::Near(vector(name, value)?))
+}
+
+#[derive(Clone, Copy)]
+enum Named {
+    Geodesic,
+    Exact,
+    Funnel,
+}
+
+fn path_options(options: &JsValue) -> Read<PathOptions> {
+    let fields = Fields::of("options", options, &["method", "tolerance", "toNearest"])?;
+    let names = [("geodesic", Named::Geodesic), ("exact", Named::Exact), ("funnel", Named::Funnel)];
+    let named = fields.read("method", |name, value| choice(name, value, &names), Named::Geodesic)?;
+    let tolerance = fields.read("tolerance", number, 1e-3)?;
+    let method = match named {
+        Named::Geodesic => Method::Geodesic { tolerance },
+        Named::Exact => Method::Exact,
+        Named::Funnel => Method::Funnel,
+    };
+    Ok(PathOptions { method, to_nearest: fields.read("toNearest", flag, false)? })
+}
+
+fn found(path: &surface::Path) -> Row {
+    let nearest = match &path.reach {
+        Reach::Unreachable { nearest } => Some(*nearest),
+        Reach::Off { nearest, .. } => *nearest,
+        _ => None,
+    };
+    Row::default()
+        .set("reach", path.reach.name())
+        .set("length", path.length)
+        .doubles("points", path.points.iter().copied().flatten())
+        .indices("faces", path.triangles.iter().copied())
+        .doubles("arcLengths", path.arc_lengths.iter().copied())
+        .doubles("snaps", path.snaps.into_iter())
+        .set("nearest", nearest.map_or(JsValue::NULL, |at| Float64Array::from(at.position.as_slice()).into()))
+}
+
+#[wasm_bindgen]
+impl Surface {
+    /// A surface of vertices and triangular faces.
+    ///
+    /// # Errors
+    /// A number that is not finite, a vertex that does not exist, no triangle, an option that does not exist.
+    #[wasm_bindgen(constructor)]
+    pub fn new(vertices: &JsValue, faces: &JsValue, options: &JsValue) -> Result<Self, JsValue> {
+        let vertices = rows::<Float64Array, 3>("vertices", vertices)?;
+        let faces = rows::<Uint32Array, 3>("faces", faces)?;
+        let fields = Fields::of("options", options, &["weld", "interval", "maxSnap", "landmarks"])?;
+        let plain = Options::default();
+        let optional = |name: &str| -> Read<Option<f64>> {
+            fields.get(name)?.map(|value| number(name, &value)).transpose()
+        };
+        let options = Options {
+            weld: fields.read("weld", number, plain.weld)?,
+            interval: optional("interval")?,
+            max_snap: optional("maxSnap")?,
+            landmarks: fields.read("landmarks", flag, plain.landmarks)?,
+        };
+        let surface = surface::Surface::new(&[Model::triangles(vertices, &faces)], options);
+        surface.map(|surface| Self { surface }).map_err(|error| thrown(&error))
+    }
+
+    /// The vertices that faces use, three numbers each.
+    #[wasm_bindgen(getter)]
+    pub fn vertices(&self) -> Float64Array {
+        Float64Array::from(self.surface.vertices().flatten().collect::<Vec<_>>().as_slice())
+    }
+
+    /// The faces, three vertices each.
+    #[wasm_bindgen(getter)]
+    pub fn faces(&self) -> Uint32Array {
+        Uint32Array::from(self.surface.triangles().as_flattened())
+    }
+
+    /// The area.
+    #[wasm_bindgen(getter)]
+    pub fn area(&self) -> f64 {
+        self.surface.area()
+    }
+
+    /// The path from one place to another.
+    ///
+    /// # Errors
+    /// A vertex that does not exist, a number that is not finite, an option that does not exist.
+    pub fn path(&self, start: &JsValue, goal: &JsValue, options: &JsValue) -> Result<JsValue, JsValue> {
+        let (start, goal) = (place("start", start)?, place("goal", goal)?);
+        let path = self.surface.path(start, goal, &path_options(options)?).map_err(|error| thrown(&error))?;
+        Ok(found(&path).into())
+    }
+
+    /// The paths of many queries, six numbers each: start and goal.
+    ///
+    /// # Errors
+    /// As for one path, with the row.
+    pub fn paths(&self, queries: &JsValue, options: &JsValue) -> Result<Array, JsValue> {
+        let queries = rows::<Float64Array, 6>("queries", queries)?;
+        let queries: Vec<_> = queries.iter().map(|&[a, b, c, d, e, f]| [[a, b, c], [d, e, f]]).collect();
+        let paths = self.surface.paths(&queries, &path_options(options)?).map_err(|error| thrown(&error))?;
+        Ok(paths.rows.iter().map(|path| JsValue::from(found(path))).collect())
+    }
+
+    /// The exact distance of each vertex from a source; infinite where there is no way.
+    ///
+    /// # Errors
+    /// A vertex that does not exist, a number that is not finite.
+    pub fn distances(&self, source: &JsValue) -> Result<Float64Array, JsValue> {
+        let field = self.surface.field(place("source", source)?).map_err(|error| thrown(&error))?;
+        Ok(Float64Array::from(field.at_vertices().as_slice()))
+    }
+
+    /// Says which faces may be walked on: a byte for each, 0 for no.
+    ///
+    /// # Errors
+    /// A list of another length.
+    #[wasm_bindgen(js_name = setWalkable)]
+    pub fn set_walkable(&mut self, mask: &JsValue) -> Result<(), JsValue> {
+        let mask = numbers::<Uint8Array>("mask", mask)?;
+        let count = self.surface.triangles().len();
+        same_length("mask", mask.len(), "faces", count)?;
+        let allows = |face: u32, _| mask.get(face as usize).is_some_and(|&flag| flag != 0);
+        self.surface.set_walkable_where(allows);
+        Ok(())
+    }
+}
