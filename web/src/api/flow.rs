@@ -56,16 +56,18 @@ impl Grid {
     pub fn new(size: &JsValue, obstacles: &JsValue, options: &JsValue) -> Result<Self, JsValue> {
         let names = ["connectivity", "corners", "costs", "origin", "cellSize", "clearance", "border"];
         let fields = Fields::of("options", options, &names)?;
+        let wrong = || {
+            let allowed = "it must be [width, height] or [width, height, depth]";
+            invalid(&format!("size is {}, {allowed}", kind(size)))
+        };
+        if !Array::is_array(size) && !Uint32Array::instanceof(size) {
+            return Err(wrong());
+        }
         let list = Array::from(size);
         let size = match list.length() {
-            2 if size.is_object() => [list.get(0), list.get(1), JsValue::from(1)],
-            3 if size.is_object() => [list.get(0), list.get(1), list.get(2)],
-            _ => {
-                return Err(invalid(&format!(
-                    "size is {}, it must be [width, height] or [width, height, depth]",
-                    kind(size)
-                )));
-            }
+            2 => [list.get(0), list.get(1), JsValue::from(1)],
+            3 => [list.get(0), list.get(1), list.get(2)],
+            _ => return Err(wrong()),
         };
         let size = [whole("width", &size[0])?, whole("height", &size[1])?, whole("depth", &size[2])?];
         let rules = [("bothFree", Corners::BothFree), ("oneFree", Corners::OneFree), ("any", Corners::Any)];

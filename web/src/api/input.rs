@@ -211,9 +211,11 @@ pub(crate) fn handle<T: TryFromJsValue>(name: &str, class: &str, value: &JsValue
     if !value.is_object() {
         return Err(refuse());
     }
+    if Reflect::get(value, &"__wbg_ptr".into())?.as_f64() == Some(0.0) {
+        return Err(invalid(&format!("{name} was freed, it can't be used any more")));
+    }
     let copy = Reflect::get(value, &"copy".into())?;
     let Some(copy) = copy.dyn_ref::<Function>() else { return Err(refuse()) };
-    // A handle that was freed throws here, and says so.
     T::try_from_js_value(copy.call0(value)?).map_err(|_| refuse())
 }
 
