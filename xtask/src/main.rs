@@ -35,6 +35,7 @@ usage: cargo xtask <chore>
                       --web [FILES…]  only the tests of the playground, in headless Chromium, which is installed with node where
                         they are missing. FILES are some of web/tests
   web                 build the playground into target/web/page, and the npm package into target/web/package. Options:
+                      --package       build the package alone
                       --serve [PORT]  then serve the page on this machine, on a free port unless one is given
   ci                  formatting, lints, documentation, house, wasm, licences, spelling; each step timed
   house [--list]      check the sources against the rules of ARCHITECTURE.md: imports run downward, no circles of files,

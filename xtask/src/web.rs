@@ -12,18 +12,19 @@ use crate::workspace::{root, target};
 
 const CRATE: &str = "hullfield-web";
 
-/// Builds the page and the package; with `--serve [PORT]` serves the page.
+/// Builds the page and the package; with `--package` the package alone; with `--serve [PORT]` serves the page.
 ///
 /// # Errors
 /// What is missing, or what could not be built.
 pub(crate) fn run(args: &[String]) -> Result<(), String> {
     let port = match args {
         [] => None,
+        [only] if only == "--package" => return package(),
         [serve] if serve == "--serve" => Some(0),
         [serve, port] if serve == "--serve" => {
             Some(port.parse().map_err(|_| format!("--serve {port}: a port is a number to 65535"))?)
         }
-        _ => return Err("`web` takes --serve [PORT] and nothing else".to_owned()),
+        _ => return Err("`web` takes --package, or --serve [PORT], and nothing else".to_owned()),
     };
     let page = page()?;
     let Some(port) = port else { return package() };
@@ -58,8 +59,32 @@ fn package() -> Result<(), String> {
         let (from, to) = (root().join(licence), folder.join(licence));
         std::fs::copy(&from, to).map_err(|error| format!("{}: {error}", from.display()))?;
     }
-    report(&folder.join("hullfield_web_bg.wasm"), begin);
+    let module = folder.join("hullfield_web_bg.wasm");
+    inline(&module, &folder.join("module.js"))?;
+    report(&module, begin);
     Ok(())
+}
+
+/// Writes a module as a program that holds it in base64, for bundlers and pages that load no other file.
+fn inline(module: &Path, to: &Path) -> Result<(), String> {
+    let bytes = std::fs::read(module).map_err(|error| format!("{}: {error}", module.display()))?;
+    let text = format!("// Made by `cargo xtask web`.\nexport default \"{}\";\n", base64(&bytes));
+    std::fs::write(to, text).map_err(|error| format!("{}: {error}", to.display()))
+}
+
+/// Bytes in base64, with padding.
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for part in bytes.chunks(3) {
+        let byte = |at: usize| u32::from(part.get(at).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for at in 0..4 {
+            let digit = DIGITS[(bits >> (18 - 6 * at) & 63) as usize];
+            text.push(if at > part.len() { '=' } else { char::from(digit) });
+        }
+    }
+    text
 }
 
 /// Builds the crate with these features, and its JavaScript, into an empty folder.
@@ -189,4 +214,15 @@ fn node() -> Option<PathBuf> {
         major.is_some_and(|major| major >= 18)
     };
     ["node", "nodejs"].into_iter().filter_map(install::program).find(is_new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::base64;
+
+    #[test]
+    fn base64_pads_what_is_no_multiple_of_three_bytes() {
+        let texts = [b"".as_slice(), b"f", b"fo", b"foo", b"foob"].map(base64);
+        assert_eq!(texts, ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg=="]);
+    }
 }
