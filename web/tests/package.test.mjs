@@ -1,0 +1,314 @@
+// The npm package, in Node and on the CPU. `cargo xtask test --web` sets HULLFIELD_PACKAGE, the folder of the package.
+
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+
+const FOLDER = process.env.HULLFIELD_PACKAGE;
+const skip = FOLDER ? false : "HULLFIELD_PACKAGE names no folder";
+const file = (name) => join(FOLDER, name);
+
+let hullfield;
+let early;
+
+before(async () => {
+  if (!FOLDER) return;
+  hullfield = await import(pathToFileURL(file("index.js")));
+  try { hullfield.Engine.cpu(); } catch (error) { early = error; }
+  await hullfield.init();
+});
+
+/** What f32 decides: the tolerance of the fast precision for bodies of this size. */
+const FAST = 2e-5;
+
+const near = (found, expected, tolerance = 1e-12) => {
+  assert.equal(found.length, expected.length);
+  found.forEach((number, at) => assert.ok(Math.abs(number - expected[at]) <= tolerance, `${found} is not ${expected}`));
+};
+
+/** An error of the package whose sentence is like this. */
+const sentence = (pattern, code) => (error) => {
+  assert.ok(error instanceof Error && error instanceof hullfield.HullfieldError, String(error));
+  assert.equal(error.name, "HullfieldError");
+  assert.match(error.message, pattern);
+  if (code) assert.equal(error.code, code);
+  return true;
+};
+
+const boxes = () => {
+  const { Arena, Hull } = hullfield;
+  const bodies = { hulls: 0, positions: new Float32Array([0, 0, 0, 0.875, 0, 0, 3, 0, 0]) };
+  return [new Arena([Hull.cuboid([0.5, 0.5, 0.5])]), bodies];
+};
+
+test("a class used before init says what to do", { skip }, () => {
+  assert.equal(early?.name, "HullfieldError");
+  assert.match(early.message, /await init\(\) first/);
+});
+
+test("contacts of three boxes", { skip }, async () => {
+  const { Arena, Hull, Status } = hullfield;
+  const [arena, bodies] = boxes();
+  assert.equal(arena.engine.backend, "cpu");
+  const found = await arena.contacts(bodies);
+  assert.equal(found.count, 1);
+  assert.ok(found.a instanceof Uint32Array && found.status instanceof Uint8Array && found.separation instanceof Float64Array);
+  assert.deepEqual([...found.a, ...found.b, ...found.status], [0, 1, Status.PENETRATING]);
+  near(found.separation, [-0.125], FAST);
+  near(found.normal, [1, 0, 0], FAST);
+  near([found.points[0], found.points[3]], [0.5, 0.375], FAST);
+  assert.equal(found.stats.hitCount, 1);
+  const given = await arena.contacts(bodies, { pairs: new Uint32Array([1, 2, 0, 1]) });
+  near(given.separation, [1.125, -0.125], FAST);
+  const wide = await arena.contacts(bodies, { pairs: "exhaustive", margin: 2.5 });
+  assert.deepEqual([...wide.b], [1, 2, 2]);
+  const exact = await new Arena([Hull.cuboid([0.5, 0.5, 0.5])], { precision: "exact" }).contacts(bodies);
+  near([...exact.separation, ...exact.normal, exact.points[0], exact.points[3]], [-0.125, 1, 0, 0, 0.5, 0.375]);
+});
+
+test("distances, intersections, rays and points", { skip }, async () => {
+  const { NONE } = hullfield;
+  const [arena, bodies] = boxes();
+  const apart = await arena.distances(bodies);
+  assert.deepEqual([...apart.a], [0, 0, 1]);
+  near(apart.separation, [0, 2, 1.125], FAST);
+  near(apart.axis.slice(3, 6), [1, 0, 0], FAST);
+  assert.ok(Number.isNaN(apart.axis[0]));
+  const touching = await arena.intersections(bodies);
+  assert.deepEqual([...touching.a, ...touching.b], [0, 1]);
+  const rays = { origins: new Float64Array([-2, 0.1, 0, -2, 9, 0]), directions: new Float32Array([1, 0, 0, 1, 0, 0]) };
+  const hits = await arena.raycasts(bodies, rays);
+  assert.deepEqual([...hits.body], [0, NONE]);
+  near([hits.distance[0], ...hits.point.slice(0, 3), ...hits.normal.slice(0, 3)], [1.5, -0.5, 0.1, 0, -1, 0, 0], 1e-7);
+  assert.ok(Number.isNaN(hits.distance[1]));
+  const points = await arena.nearestPoints(bodies, new Float32Array([3, 0, 1]));
+  assert.deepEqual([...points.body], [2]);
+  near(points.distance, [0.5]);
+  const inside = await arena.containments(bodies, new Float32Array([0.4375, 0, 0]));
+  assert.deepEqual([...inside.body], [0, 1]);
+});
+
+test("positions in f64, rotations, groups, worlds and statics", { skip }, async () => {
+  const { Arena, Engine, Hull } = hullfield;
+  const hulls = [Hull.ball(1), Hull.fromPoints(new Float32Array([0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1])), Hull.halfSpace()];
+  assert.ok(Math.abs(hulls[1].volume - 1 / 6) < 1e-7);
+  assert.equal(hulls[1].faces.length, 4);
+  const arena = new Arena(hulls, { engine: Engine.cpu(), precision: "exact" });
+  // At 1e9 numbers in f32 are 64 apart.
+  const far = { hulls: new Uint32Array([0, 0]), positions: new Float64Array([1e9, 0, 0, 1e9 + 1.5, 0, 0]) };
+  near((await arena.contacts(far)).separation, [-0.5], 1e-6);
+  const worlds = { ...far, worlds: new Uint32Array([0, 1]) };
+  assert.equal((await arena.contacts(worlds)).count, 0);
+  assert.equal((await arena.contacts({ ...far, groups: new Uint32Array([1, 2]), masks: new Uint32Array([1, 2]) })).count, 0);
+  // Handles of hulls stay usable, and a capsule that is turned about z by a quarter lies along y.
+  const lying = new Arena([Hull.capsule([-2, 0, 0], [2, 0, 0], 0.5), hulls[0]]);
+  const turned = { hulls: new Uint32Array([0, 1]), positions: new Float32Array([0, 0, 0, 0, 3, 0]) };
+  assert.equal((await lying.contacts(turned)).count, 0);
+  const half = Math.SQRT1_2;
+  const rotations = new Float32Array([0, 0, half, half, 0, 0, 0, 1]);
+  near((await lying.contacts({ ...turned, rotations })).separation, [-0.5], 1e-5);
+  const statics = { hulls: 2, positions: new Float32Array([0, 0, 0]) };
+  const ground = await new Arena(hulls, { statics }).contacts({ hulls: 0, positions: new Float32Array([0, 0.75, 0]) });
+  assert.deepEqual([...ground.a, ...ground.b], [0, 1]);
+  near(ground.separation, [-0.25], 1e-6);
+});
+
+test("a field over a grid", { skip }, async () => {
+  const { Flow, Grid, NEXT_NONE, UNREACHABLE } = hullfield;
+  // A wall with a gap on the right; the cell at the bottom left is shut in.
+  const map = ["....", "###.", "....", "##..", ".#.."];
+  const obstacles = Uint8Array.from(map.join(""), (letter) => letter === "#" ? 1 : 0);
+  const grid = new Grid([4, 5], obstacles, { connectivity: "four" });
+  assert.deepEqual([...grid.size], [4, 5, 1]);
+  const flow = new Flow(grid);
+  const field = await flow.solve(new Int32Array([0, 0]));
+  const distances = await field.distances();
+  const expected = [0, 1, 2, 3, -1, -1, -1, 4, 8, 7, 6, 5, -1, -1, 7, 6, -1, -1, 8, 7];
+  assert.deepEqual([...distances], expected.map((distance) => distance < 0 ? UNREACHABLE : distance));
+  const codes = await field.nextCodes();
+  assert.equal(codes[0], NEXT_NONE);
+  assert.deepEqual([...grid.offsets.slice(3 * codes[1], 3 * codes[1] + 3)], [-1, 0, 0]);
+  const path = await field.path([1, 2]);
+  assert.equal(path.length, 7);
+  assert.deepEqual([...path.cells], [1, 2, 2, 2, 3, 2, 3, 1, 3, 0, 2, 0, 1, 0, 0, 0]);
+  const paths = await field.paths(new Int32Array([3, 0, 1, 0]));
+  assert.deepEqual([[...paths.offsets], [...paths.cells], [...paths.lengths]], [[0, 4, 6], [3, 2, 1, 0, 1, 0], [3, 1]]);
+  flow.edit({ block: new Int32Array([3, 1]) });
+  assert.equal((await flow.solve(new Int32Array([0, 0]))).reachedCount, 4);
+  assert.deepEqual([...await field.distancesAt(new Int32Array([3, 1]))], [4]);
+});
+
+test("a path in a room", { skip }, () => {
+  const { Room } = hullfield;
+  const outer = new Float64Array([0, 0, 10, 0, 10, 10, 0, 10]);
+  const room = new Room(outer, [new Float64Array([4, 4, 6, 4, 6, 6, 4, 6])]);
+  assert.equal(room.area, 96);
+  const straight = room.path([1, 4], [9, 4]);
+  assert.deepEqual([straight.reach, straight.length], ["reached", 8]);
+  const around = room.path([1, 5], [9, 5]);
+  near([around.length], [2 + 2 * Math.sqrt(10)]);
+  assert.equal(around.points.length, 8);
+  const [first, second] = room.paths(new Float64Array([1, 4, 9, 4, 1, 1, 5, 5]));
+  assert.deepEqual([first.length, second.reach, second.nearest?.length], [8, "goal off", 2]);
+  near(room.raycast([1, 5], [1, 0], 20).point, [4, 5]);
+  assert.equal(room.raycast([5, 5], [1, 0], 20), null);
+});
+
+test("a geodesic over a square and over an edge", { skip }, () => {
+  const { Surface } = hullfield;
+  const square = new Surface(new Float64Array([0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0]), new Uint32Array([0, 1, 2, 0, 2, 3]));
+  assert.equal(square.area, 1);
+  near(square.distances(1), [1, 0, 1, Math.SQRT2]);
+  const path = square.path(1, 3);
+  near([path.length, ...path.points], [Math.SQRT2, 1, 0, 0, 0.5, 0.5, 0, 0, 1, 0]);
+  // The square folded by a right angle along its diagonal has the same geodesics.
+  const half = Math.SQRT1_2;
+  const folded = new Surface(new Float64Array([-half, 0, 0, 0, half, 0, half, 0, 0, 0, 0, half]), new Uint32Array([0, 1, 2, 0, 2, 3]));
+  near([folded.path(1, 3, { method: "exact" }).length, folded.distances([0, half, 0])[3]], [Math.SQRT2, Math.SQRT2]);
+  square.setWalkable(new Uint8Array([1, 0]));
+  assert.equal(square.path(0, 3).reach, "goal off");
+});
+
+test("errors are sentences", { skip }, async () => {
+  const { Arena, Engine, Flow, Grid, Hull, Room, Surface } = hullfield;
+  const [arena, bodies] = boxes();
+  const reject = (promise, ...expected) => assert.rejects(promise, sentence(...expected));
+  const raise = (call, ...expected) => assert.throws(call, sentence(...expected));
+  await reject(arena.contacts({ ...bodies, hulls: 7 }), /hull 7 does not exist, there are 1/, "missing");
+  await reject(arena.contacts({ ...bodies, hulls: new Uint32Array(2) }), /hulls has 2 rows, positions has 3/, "count");
+  await reject(arena.contacts({ ...bodies, positions: new Float32Array(8) }), /positions has 8 numbers, it must have 3 for each row/, "count");
+  await reject(arena.contacts({ ...bodies, positions: [0, 0, 0] }), /positions is of the class Array, it must be a Float32Array or a Float64Array/);
+  await reject(arena.contacts({ ...bodies, rotations: new Float64Array(12) }), /rotations is of the class Float64Array, it must be a Float32Array/);
+  await reject(arena.contacts({ ...bodies, position: 1 }), /bodies has no field 'position', its fields are hulls, positions/);
+  await reject(arena.contacts({ hulls: 0 }), /positions is missing/);
+  await reject(arena.contacts(), /positions is missing/);
+  await reject(arena.contacts([]), /bodies is of the class Array, it must be an object/);
+  await reject(arena.contacts(bodies, { margin: "1" }), /margin is '1', it must be a number/);
+  await reject(arena.contacts(bodies, { margin: -1 }), /margin is -1/, "value");
+  await reject(arena.contacts(bodies, { pairs: "all" }), /pairs is 'all', it must be one of 'broadPhase', 'exhaustive'/);
+  await reject(arena.contacts(bodies, { pairs: new Uint32Array([0, 3]) }), /pair 0: body 3 does not exist, there are 3/, "missing");
+  await reject(arena.contacts({ ...bodies, positions: new Float32Array(9).fill(NaN) }), /body 0: position/);
+  await reject(Engine.gpu(), /no GPU can do this/, "noGpu");
+  assert.equal((await Engine.auto()).backend, "cpu");
+  raise(() => new Arena([Hull.ball(1), 3]), /hulls\[1\] is the number 3, it must be of the class Hull/);
+  raise(() => new Arena([Engine.cpu()]), /hulls\[0\] is of the class Engine, it must be of the class Hull/);
+  const freed = Hull.ball(1);
+  freed.free();
+  raise(() => new Arena([freed]), /hulls\[0\] was freed/);
+  raise(() => new Arena(Hull.ball(1)), /hulls is of the class Hull, it must be an array/);
+  raise(() => Hull.ball(-1), /radius is -1/, "value");
+  raise(() => Hull.cuboid([1, 2]), /half has 2 numbers, it must have 3/);
+  raise(() => Hull.cylinder([0, 0, 0], [1, 0, 0], 1, 2.5), /sides is 2.5, it must be a whole number/);
+  raise(() => Hull.fromPoints(new Float32Array()), /point/);
+  raise(() => new Grid([3, 3], new Uint8Array(8)), /8 .*9/, "count");
+  raise(() => new Grid(3, new Uint8Array(8)), /size is the number 3, it must be \[width, height\]/);
+  raise(() => new Grid(null, new Uint8Array(8)), /size is null/);
+  const flow = new Flow(new Grid([3, 3], new Uint8Array(9)));
+  await reject(flow.solve(new Int32Array([9, 9])), /no goal is left/, "noGoals");
+  await reject(flow.solve(new Int32Array([1, 1])).then((field) => field.path([0, 5])), /start/);
+  raise(() => flow.edit({ block: new Int32Array([5, 5]) }), /edit 0/);
+  raise(() => new Room(new Float64Array(4)), /the ring has 1 different points, it needs three/);
+  raise(() => new Room(new Float64Array([0, 0, 1, 0, 0, 1])).path([0, NaN], [0, 0]), /start/);
+  raise(() => new Surface(new Float64Array(9), new Uint32Array([0, 1, 3])), /3 does not exist|face/);
+  raise(() => new Surface(new Float64Array([0, 0, 0, 1, 0, 0, 0, 1, 0]), new Uint32Array([0, 1, 2])).distances(9), /vertex 9/);
+});
+
+test("the build with the module inlined reads no file", { skip }, () => {
+  const alone = mkdtempSync(join(tmpdir(), "hullfield-inline-"));
+  try {
+    for (const name of ["package.json", "index.js", "inline.js", "module.js", "hullfield_web.js"]) copyFileSync(file(name), join(alone, name));
+    const program = `
+      import { init, Arena, Hull, HullfieldError } from ${JSON.stringify(pathToFileURL(join(alone, "inline.js")).href)};
+      await init();
+      const arena = new Arena([Hull.ball(1)]);
+      const { separation } = await arena.contacts({ hulls: 0, positions: new Float32Array([0, 0, 0, 1.5, 0, 0]) });
+      console.log(separation[0]);`;
+    const text = execFileSync(process.execPath, ["--input-type=module", "-e", program], { encoding: "utf8" });
+    assert.ok(Math.abs(Number(text) + 0.5) < 1e-6, text);
+  } finally {
+    rmSync(alone, { recursive: true, force: true });
+  }
+});
+
+test("a module that can't be loaded is an error, and init may be called again", { skip }, () => {
+  const program = `
+    const { init } = await import(${JSON.stringify(pathToFileURL(file("index.js")).href)});
+    await init(new URL("file:///no/such/module.wasm")).catch((error) => console.log(error.name, error.message));
+    await init();
+    console.log("ready");`;
+  const text = execFileSync(process.execPath, ["--input-type=module", "-e", program], { encoding: "utf8" });
+  assert.match(text, /HullfieldError the module could not be loaded: .*no such file[^]*ready/i);
+});
+
+test("the package has what package.json names", { skip }, () => {
+  const about = JSON.parse(readFileSync(file("package.json"), "utf8"));
+  const workspace = readFileSync(new URL("../../Cargo.toml", import.meta.url), "utf8");
+  assert.equal(about.version, /^version = "(.*)"$/m.exec(workspace)[1]);
+  for (const name of [...about.files, "README.md"]) readFileSync(file(name));
+  assert.equal(about.dependencies, undefined);
+});
+
+test("npm packs it, and a clean project imports it by name", { skip: skip || (spawnSync("npm", ["--version"]).status !== 0 && "npm is missing") }, () => {
+  const project = mkdtempSync(join(tmpdir(), "hullfield-package-"));
+  try {
+    const options = { cwd: project, encoding: "utf8", env: { ...process.env, npm_config_cache: join(project, "cache"), npm_config_update_notifier: "false" } };
+    const packed = execFileSync("npm", ["pack", FOLDER, "--silent"], options).trim().split("\n").pop();
+    writeFileSync(join(project, "package.json"), '{ "type": "module", "private": true }');
+    execFileSync("npm", ["install", "--offline", "--no-audit", "--no-fund", "--silent", join(project, packed)], options);
+    const program = `
+      import { init, Arena, Hull } from "hullfield";
+      await init();
+      const arena = new Arena([Hull.cuboid([0.5, 0.5, 0.5])]);
+      const { a, b } = await arena.contacts({ hulls: 0, positions: new Float32Array([0, 0, 0, 0.9, 0, 0, 3, 0, 0]) });
+      console.log(a[0], b[0]);`;
+    writeFileSync(join(project, "main.js"), program);
+    assert.equal(execFileSync(process.execPath, ["main.js"], options).trim(), "0 1");
+  } finally {
+    rmSync(project, { recursive: true, force: true });
+  }
+});
+
+test("the types name all that is exported", { skip }, () => {
+  const types = readFileSync(file("index.d.ts"), "utf8");
+  const declared = [...types.matchAll(/^export (?:function|class|const) (\w+)/gm)].map(([, name]) => name);
+  assert.deepEqual(declared.sort(), Object.keys(hullfield).sort());
+  // The members of each class, as the module has them.
+  for (const name of ["Engine", "Hull", "Arena", "Grid", "Flow", "Field", "Room", "Surface"]) {
+    const body = new RegExp(`^export class ${name} \\{\\n([^]*?)^\\}`, "m").exec(types)[1];
+    const found = hullfield[name];
+    const own = [...Object.getOwnPropertyNames(found.prototype), ...Object.getOwnPropertyNames(found)];
+    const members = own.filter((member) => !/^(__|constructor$|prototype$|length$|name$)/.test(member));
+    const typed = [...body.matchAll(/^ {2}(?:static |readonly )?(\w+)[(:]/gm)].map(([, member]) => member);
+    const listed = typed.filter((member) => member !== "constructor");
+    assert.deepEqual([...new Set(listed)].sort(), [...new Set(members)].sort(), name);
+  }
+});
+
+const hasTsc = spawnSync("tsc", ["--version"]).status === 0;
+
+test("the types compile", { skip: skip || (!hasTsc && "tsc is missing") }, () => {
+  const project = mkdtempSync(join(tmpdir(), "hullfield-types-"));
+  try {
+    const program = `
+      import { init, Arena, Engine, Hull, Room, type BodyColumns, type Contacts } from ${JSON.stringify(file("index.js"))};
+      export async function first(): Promise<number> {
+        await init();
+        const arena = new Arena([Hull.cuboid([0.5, 0.5, 0.5])], { engine: await Engine.auto() });
+        const bodies: BodyColumns = { hulls: 0, positions: new Float32Array(9) };
+        const found: Contacts = await arena.contacts(bodies, { pairs: "exhaustive" });
+        // @ts-expect-error: a margin is a number.
+        await arena.contacts(bodies, { margin: "1" });
+        return found.separation[0] + new Room(new Float64Array(8)).path([0, 0], [1, 1]).length;
+      }`;
+    writeFileSync(join(project, "main.ts"), program);
+    const args = ["--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--moduleResolution", "nodenext", "main.ts"];
+    const { status, stdout } = spawnSync("tsc", args, { cwd: project, encoding: "utf8" });
+    assert.equal(status, 0, stdout);
+  } finally {
+    rmSync(project, { recursive: true, force: true });
+  }
+});
