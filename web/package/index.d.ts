@@ -209,6 +209,65 @@ export interface Contacts extends PairBatch {
   points: Float64Array;
 }
 
+/** The answer of `manifolds`: as that of `contacts`, with up to four points a pair. */
+export interface Manifolds extends PairBatch {
+  /** As of `contacts`, (n). */
+  separation: Float64Array;
+  /** As of `contacts`, (n, 3). */
+  normal: Float64Array;
+  /** How many points the pair has, (n), 1 to 4. */
+  pointCount: Uint8Array;
+  /** The points on `a` and on `b`, (n, 4, 2, 3), world frame; those that are missing NaN. */
+  points: Float64Array;
+  /** The separation at each point, (n, 4), in world units. */
+  separations: Float64Array;
+}
+
+/** How bodies move: the columns have as many rows as the bodies. */
+export interface MotionColumns {
+  /** Velocities of the bodies' positions, (n, 3), in world units per second. */
+  velocities: Float32Array;
+  /** Angular velocities about the positions, (n, 3), in radians per second, world axes. Default: 0. */
+  angularVelocities?: Float32Array;
+}
+
+/** How a sweep ends. */
+export const SweepOutcome: Readonly<{ HIT: 0; MISS: 1; TOUCHING: 2 }>;
+
+/** The answer of `sweeps`. */
+export interface Sweeps extends Batch {
+  /** The first body, (n). */
+  a: Uint32Array;
+  /** The second body, (n). */
+  b: Uint32Array;
+  /** Whether they meet, (n): see {@link SweepOutcome}. */
+  outcome: Uint8Array;
+  /** When they meet, (n), in seconds; 0 where they touch at the start, the duration where they miss. */
+  time: Float64Array;
+  /** A unit vector from `a` to `b` then, (n, 3); NaN where they miss. */
+  normal: Float64Array;
+  /** The points that meet, (n, 2, 3), world frame; NaN without `witness`. */
+  points: Float64Array;
+  /** The separation then, (n), in world units; NaN without `witness`. */
+  separation: Float64Array;
+}
+
+/** The answer of `nearestBodies`: sorted by the body that is asked about, then by the separation. */
+export interface NearestBodies extends Batch {
+  /** The body that is asked about, (n). */
+  query: Uint32Array;
+  /** A body near to it, (n). */
+  body: Uint32Array;
+  /** How the pair lies, (n): see {@link Status}. */
+  status: Uint8Array;
+  /** The distance, (n), in world units; below 0 how deep they overlap. */
+  separation: Float64Array;
+  /** A unit vector from the first to the second, (n, 3). */
+  normal: Float64Array;
+  /** The points of the first and of the second, (n, 2, 3), world frame. */
+  points: Float64Array;
+}
+
 /** The answer of `raycasts`: a row for each ray. */
 export interface Raycasts extends Batch {
   /** The first body that the ray meets, (n), or {@link NONE}. */
@@ -286,6 +345,33 @@ export class Arena {
    */
   contacts(bodies: BodyColumns, options?: { pairs?: Pairs; margin?: number }): Promise<Contacts>;
   /**
+   * As `contacts`, with up to four points a pair, for a solver.
+   *
+   * @throws {HullfieldError} (rejects) as `distances`.
+   */
+  manifolds(bodies: BodyColumns, options?: { pairs?: Pairs; margin?: number }): Promise<Manifolds>;
+  /**
+   * When moving bodies first meet: a row for each pair that does; for given pairs a row for each. Statics do not move.
+   *
+   * @param options `duration`: for how long they move, in seconds, default 1. `witness`: whether rows have points and separation, default false.
+   * @throws {HullfieldError} (rejects) as `intersections`; for a duration below 0, and for a velocity that is not finite.
+   */
+  sweeps(bodies: BodyColumns, motions: MotionColumns, options?: { pairs?: Pairs; duration?: number; witness?: boolean }): Promise<Sweeps>;
+  /**
+   * The nearest other bodies of each body.
+   *
+   * @param options `count`: how many are listed at most, default 1. `maxDistance`: how far they may be, in world units, default any distance.
+   * @throws {HullfieldError} (rejects) as `intersections`; for a count of 0.
+   */
+  nearestBodies(bodies: BodyColumns, options?: { count?: number; maxDistance?: number }): Promise<NearestBodies>;
+  /**
+   * Builds what a GPU needs for queries over the pairs of the broad phase, in the background: otherwise the first query of a kind waits for it. Does nothing on
+   * the CPU.
+   *
+   * @throws {HullfieldError} (rejects) where the device is lost or has no memory.
+   */
+  prepare(queries: readonly ("intersections" | "distances" | "contacts" | "manifolds" | "sweeps" | "raycasts")[]): Promise<void>;
+  /**
    * The first body that each ray meets.
    *
    * @param options `skipStart`: whether bodies in which a ray begins are passed over. Default: false.
@@ -335,7 +421,7 @@ export interface GridOptions {
 export class Grid {
   /**
    * @param size width and height, in three dimensions depth too, in cells.
-   * @param obstacles a byte for each cell: 0 is free.
+   * @param obstacles a byte for each cell: 0 is free. Empty: all are.
    * @throws {HullfieldError} for a size of 0, lists of another length, and options out of range.
    */
   constructor(size: readonly [number, number] | readonly [number, number, number] | Uint32Array, obstacles: Uint8Array, options?: GridOptions);
@@ -395,6 +481,13 @@ export class Field {
   path(start: readonly number[]): Promise<{ cells: Int32Array; length: number }>;
   /** Paths from many cells: path i has the indices `cells[offsets[i]]` to `cells[offsets[i + 1] - 1]`. */
   paths(starts: Int32Array): Promise<{ offsets: Uint32Array; cells: Uint32Array; lengths: Uint32Array }>;
+  /**
+   * Which way agents at positions, (n, 3), world frame, go: unit vectors, (n, 3); 0 in the cell of a goal, and where no goal is reached.
+   *
+   * @param options `sight`: an agent goes straight to a goal that it sees and that is at most so many steps away; 0: no agent does.
+   * @throws {HullfieldError} (rejects) for a position off the grid.
+   */
+  directions(positions: Float64Array, options?: { sight?: number }): Promise<Float64Array>;
   /** How many cells are reached. */
   readonly reachedCount: number;
   /** Gives the memory back, also on the GPU. */
@@ -448,6 +541,8 @@ export class Room {
   path(start: Vector2, goal: Vector2, options?: RoomPathOptions): RoomPath;
   /** The paths of many queries, (n, 4): start and goal. */
   paths(queries: Float64Array, options?: RoomPathOptions): RoomPath[];
+  /** The point of the room nearest to a point. */
+  nearestPoint(point: Vector2): { position: Float64Array; distance: number; cell: number } | null;
   /** Where a ray first meets a wall, or ends: `wall` has its two vertices, or {@link NONE}. Null where the ray begins off the room. */
   raycast(
     start: Vector2, direction: Vector2, maxDistance: number,

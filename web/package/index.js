@@ -78,6 +78,7 @@ export const Room = guarded(module.Room);
 export const Surface = guarded(module.Surface);
 
 export const Status = Object.freeze({ SEPARATED: 0, TOUCHING: 1, PENETRATING: 2 });
+export const SweepOutcome = Object.freeze({ HIT: 0, MISS: 1, TOUCHING: 2 });
 export const NONE = 0xffff_ffff;
 export const UNREACHABLE = 0xffff_ffff;
 export const NEXT_NONE = 255;

@@ -92,6 +92,32 @@ test("distances, intersections, rays and points", { skip }, async () => {
   assert.deepEqual([...inside.body], [0, 1]);
 });
 
+test("manifolds, sweeps and nearest bodies", { skip }, async () => {
+  const { SweepOutcome } = hullfield;
+  const [arena, bodies] = boxes();
+  await arena.prepare(["contacts", "sweeps"]);
+  const found = await arena.manifolds(bodies);
+  // Two faces meet in four corners.
+  assert.deepEqual([found.count, ...found.pointCount], [1, 4]);
+  near(found.separations, [-0.125, -0.125, -0.125, -0.125], FAST);
+  near([0, 1, 2, 3].map((at) => found.points[6 * at]), [0.5, 0.5, 0.5, 0.5], FAST);
+  // The third box comes from 1.125 away, at 2.25 a second.
+  const velocities = new Float32Array([0, 0, 0, 0, 0, 0, -2.25, 0, 0]);
+  const first = await arena.sweeps(bodies, { velocities }, { witness: true, pairs: new Uint32Array([1, 2, 0, 1]) });
+  assert.deepEqual([...first.outcome], [SweepOutcome.HIT, SweepOutcome.TOUCHING]);
+  near(first.time, [0.5, 0], FAST);
+  near(first.points.slice(0, 1), [1.375], FAST);
+  const missed = await arena.sweeps(bodies, { velocities }, { duration: 0.25, pairs: new Uint32Array([1, 2]) });
+  assert.deepEqual([...missed.outcome], [SweepOutcome.MISS]);
+  const nearest = await arena.nearestBodies(bodies);
+  assert.deepEqual([...nearest.query, ...nearest.body], [0, 1, 2, 1, 0, 1]);
+  near(nearest.separation, [-0.125, -0.125, 1.125], 1e-8);
+  await assert.rejects(arena.sweeps(bodies, {}), sentence(/velocities is missing/));
+  await assert.rejects(arena.sweeps(bodies, { velocities: new Float32Array(3) }), sentence(/1 .*motions|motions/, "count"));
+  await assert.rejects(arena.nearestBodies(bodies, { count: 0 }), sentence(/count is 0/));
+  await assert.rejects(arena.prepare(["all"]), sentence(/queries\[0\] is 'all'/));
+});
+
 test("positions in f64, rotations, groups, worlds and statics", { skip }, async () => {
   const { Arena, Engine, Hull } = hullfield;
   const hulls = [Hull.ball(1), Hull.fromPoints(new Float32Array([0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1])), Hull.halfSpace()];
@@ -137,6 +163,8 @@ test("a field over a grid", { skip }, async () => {
   assert.deepEqual([...path.cells], [1, 2, 2, 2, 3, 2, 3, 1, 3, 0, 2, 0, 1, 0, 0, 0]);
   const paths = await field.paths(new Int32Array([3, 0, 1, 0]));
   assert.deepEqual([[...paths.offsets], [...paths.cells], [...paths.lengths]], [[0, 4, 6], [3, 2, 1, 0, 1, 0], [3, 1]]);
+  const directions = await field.directions(new Float64Array([0.5, 2.5, 0, 2.5, 0.5, 0]), { sight: 0 });
+  near(directions, [1, 0, 0, -1, 0, 0]);
   flow.edit({ block: new Int32Array([3, 1]) });
   assert.equal((await flow.solve(new Int32Array([0, 0]))).reachedCount, 4);
   assert.deepEqual([...await field.distancesAt(new Int32Array([3, 1]))], [4]);
@@ -154,6 +182,8 @@ test("a path in a room", { skip }, () => {
   assert.equal(around.points.length, 8);
   const [first, second] = room.paths(new Float64Array([1, 4, 9, 4, 1, 1, 5, 5]));
   assert.deepEqual([first.length, second.reach, second.nearest?.length], [8, "goal off", 2]);
+  const beside = room.nearestPoint([12, 5]);
+  near([...beside.position, beside.distance], [10, 5, 2]);
   near(room.raycast([1, 5], [1, 0], 20).point, [4, 5]);
   assert.equal(room.raycast([5, 5], [1, 0], 20), null);
 });
@@ -259,14 +289,13 @@ test("npm packs it, and a clean project imports it by name", { skip: skip || (sp
     const packed = execFileSync("npm", ["pack", FOLDER, "--silent"], options).trim().split("\n").pop();
     writeFileSync(join(project, "package.json"), '{ "type": "module", "private": true }');
     execFileSync("npm", ["install", "--offline", "--no-audit", "--no-fund", "--silent", join(project, packed)], options);
-    const program = `
-      import { init, Arena, Hull } from "hullfield";
-      await init();
-      const arena = new Arena([Hull.cuboid([0.5, 0.5, 0.5])]);
-      const { a, b } = await arena.contacts({ hulls: 0, positions: new Float32Array([0, 0, 0, 0.9, 0, 0, 3, 0, 0]) });
-      console.log(a[0], b[0]);`;
-    writeFileSync(join(project, "main.js"), program);
-    assert.equal(execFileSync(process.execPath, ["main.js"], options).trim(), "0 1");
+    // The programs of the README.
+    const outputs = [...readFileSync(file("README.md"), "utf8").matchAll(/^```js\n([^]*?)^```/gm)].map(([, program], row) => {
+      writeFileSync(join(project, `${row}.js`), program);
+      return execFileSync(process.execPath, [`${row}.js`], options);
+    });
+    assert.match(outputs[0], /Uint32Array\(1\) \[ 0 \] Uint32Array\(1\) \[ 1 \] Float64Array\(1\) \[ -0.(0999|1000)/);
+    assert.match(outputs[1], /4, 3, 2, 3, 2,[^]*\n4\n8\.32[^]*1\.414/);
   } finally {
     rmSync(project, { recursive: true, force: true });
   }

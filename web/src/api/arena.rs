@@ -1,17 +1,18 @@
 //! Queries over bodies.
 
 use hullfield::collide::{
-    self, Batch, Contact, ContactOptions, Containment, Distance, DistanceOptions, Intersection, NearestPoint,
-    Options, Pairs, PointOptions, Precision, RayOptions, Raycast, Status,
+    self, Batch, Contact, ContactOptions, Containment, Distance, DistanceOptions, Intersection, Manifold,
+    ManifoldOptions, NearestBody, NearestOptions, NearestPoint, Options, Pairs, PointOptions, Precision,
+    Query, RayOptions, Raycast, Status, Sweep, SweepOptions, SweepOutcome,
 };
 use js_sys::{Promise, Uint32Array};
 use wasm_bindgen::prelude::*;
 
-use crate::api::bodies::{Bodies, Positions, Rays};
+use crate::api::bodies::{Bodies, Positions, Rays, read_motions};
 use crate::api::engine::Engine;
 use crate::api::error::{invalid, thrown};
-use crate::api::hull::hulls;
-use crate::api::input::{Fields, Read, choice, flag, handle, rows, single};
+use crate::api::hull::read_hulls;
+use crate::api::input::{Fields, Read, choice, flag, handle, list, rows, single, whole};
 use crate::api::output::{NAN, NONE, Row, promised, settled};
 
 /// The hulls of a scene, and the queries over bodies made of them.
@@ -136,6 +137,55 @@ fn containments(batch: Batch<Containment>) -> JsValue {
         .into()
 }
 
+fn manifolds(batch: Batch<Manifold>) -> JsValue {
+    let rows = &batch.rows;
+    // Four points a row, those that are missing NaN.
+    let points = || rows.iter().flat_map(|row| (0..4).map(|at| row.points().get(at)));
+    begun(&batch)
+        .indices("a", rows.iter().map(|row| row.a))
+        .indices("b", rows.iter().map(|row| row.b))
+        .bytes("status", rows.iter().map(|row| code(row.status)))
+        .doubles("separation", rows.iter().map(|row| row.separation))
+        .doubles("normal", rows.iter().flat_map(|row| row.normal))
+        .bytes("pointCount", rows.iter().map(|row| row.points().len() as u8))
+        .doubles(
+            "points",
+            points().flat_map(|point| point.map_or([NAN; 2], |point| [point.on_a, point.on_b])).flatten(),
+        )
+        .doubles("separations", points().map(|point| point.map_or(f64::NAN, |point| point.separation)))
+        .into()
+}
+
+fn sweeps(batch: Batch<Sweep>) -> JsValue {
+    let rows = &batch.rows;
+    let outcome = |outcome| match outcome {
+        SweepOutcome::Hit => 0,
+        SweepOutcome::Miss => 1,
+        SweepOutcome::Touching => 2,
+    };
+    begun(&batch)
+        .indices("a", rows.iter().map(|row| row.a))
+        .indices("b", rows.iter().map(|row| row.b))
+        .bytes("outcome", rows.iter().map(|row| outcome(row.outcome)))
+        .doubles("time", rows.iter().map(|row| row.time))
+        .doubles("normal", rows.iter().flat_map(|row| row.normal.unwrap_or(NAN)))
+        .doubles("points", rows.iter().flat_map(|row| row.points.unwrap_or([NAN; 2])).flatten())
+        .doubles("separation", rows.iter().map(|row| row.separation.unwrap_or(f64::NAN)))
+        .into()
+}
+
+fn nearest_bodies(batch: Batch<NearestBody>) -> JsValue {
+    let rows = &batch.rows;
+    begun(&batch)
+        .indices("query", rows.iter().map(|row| row.query))
+        .indices("body", rows.iter().map(|row| row.body))
+        .bytes("status", rows.iter().map(|row| code(row.status)))
+        .doubles("separation", rows.iter().map(|row| row.separation))
+        .doubles("normal", rows.iter().flat_map(|row| row.normal))
+        .doubles("points", rows.iter().flat_map(|row| row.points).flatten())
+        .into()
+}
+
 #[wasm_bindgen]
 impl Arena {
     /// Lays hulls out, on a GPU also there. Without the option `engine` queries run on the CPU.
@@ -143,8 +193,8 @@ impl Arena {
     /// # Errors
     /// Something that is no hull, an option that does not exist, statics that can't be used, no memory on the GPU.
     #[wasm_bindgen(constructor)]
-    pub fn new(list: &JsValue, options: &JsValue) -> Result<Self, JsValue> {
-        let list = hulls("hulls", list)?;
+    pub fn new(hulls: &JsValue, options: &JsValue) -> Result<Self, JsValue> {
+        let hulls = read_hulls("hulls", hulls)?;
         let fields = Fields::of("options", options, &["engine", "precision", "warmStart", "statics"])?;
         let engine = fields.get("engine")?.map(|value| handle("engine", "Engine", &value));
         let engine = engine.transpose()?.unwrap_or_else(Engine::cpu);
@@ -163,7 +213,7 @@ impl Arena {
             statics: statics.bodies,
             static_positions: statics.positions,
         };
-        let arena = collide::Arena::new(engine.get(), &list, options).map_err(|error| thrown(&error))?;
+        let arena = collide::Arena::new(engine.get(), &hulls, options).map_err(|error| thrown(&error))?;
         Ok(Self { arena })
     }
 
@@ -194,6 +244,66 @@ impl Arena {
             let (chosen, margin) = pair_options(options, 0.0)?;
             let options = ContactOptions { margin };
             promised(self.arena.contacts(bodies.columns(), chosen.pairs(), &options), contacts)
+        })
+    }
+
+    /// As `contacts`, with up to four points a pair.
+    pub fn manifolds(&self, bodies: &JsValue, options: &JsValue) -> Promise {
+        settled(|| {
+            let bodies = Bodies::read("bodies", bodies)?;
+            let (chosen, margin) = pair_options(options, 0.0)?;
+            let options = ManifoldOptions { margin };
+            promised(self.arena.manifolds(bodies.columns(), chosen.pairs(), &options), manifolds)
+        })
+    }
+
+    /// When moving bodies first meet.
+    pub fn sweeps(&self, bodies: &JsValue, motions: &JsValue, options: &JsValue) -> Promise {
+        settled(|| {
+            let bodies = Bodies::read("bodies", bodies)?;
+            let motions = read_motions("motions", motions)?;
+            let fields = Fields::of("options", options, &["pairs", "duration", "witness"])?;
+            let chosen = fields.read("pairs", Chosen::read, Chosen::BroadPhase)?;
+            let plain = SweepOptions::default();
+            let options = SweepOptions {
+                duration: fields.read("duration", single, plain.duration)?,
+                witness: fields.read("witness", flag, plain.witness)?,
+            };
+            promised(self.arena.sweeps(bodies.columns(), &motions, chosen.pairs(), &options), sweeps)
+        })
+    }
+
+    /// The nearest other bodies of each body.
+    #[wasm_bindgen(js_name = nearestBodies)]
+    pub fn nearest_bodies(&self, bodies: &JsValue, options: &JsValue) -> Promise {
+        settled(|| {
+            let bodies = Bodies::read("bodies", bodies)?;
+            let fields = Fields::of("options", options, &["count", "maxDistance"])?;
+            let plain = NearestOptions::default();
+            let options = NearestOptions {
+                count: fields.read("count", whole, plain.count)?,
+                max_distance: fields.read("maxDistance", single, plain.max_distance)?,
+            };
+            promised(self.arena.nearest_bodies(bodies.columns(), &options), nearest_bodies)
+        })
+    }
+
+    /// Builds what a GPU needs for some queries.
+    pub fn prepare(&self, queries: &JsValue) -> Promise {
+        settled(|| {
+            let names = [
+                ("intersections", Query::Intersections),
+                ("distances", Query::Distances),
+                ("contacts", Query::Contacts),
+                ("manifolds", Query::Manifolds),
+                ("sweeps", Query::Sweeps),
+                ("raycasts", Query::Raycasts),
+            ];
+            let query =
+                |(row, value)| Ok((choice(&format!("queries[{row}]"), &value, &names)?, Pairs::BroadPhase));
+            let queries =
+                list("queries", queries)?.iter().enumerate().map(query).collect::<Read<Vec<_>>>()?;
+            promised(self.arena.prepare(&queries), |_| JsValue::UNDEFINED)
         })
     }
 

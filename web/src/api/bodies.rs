@@ -1,6 +1,6 @@
 //! Bodies, rays and points as columns of typed arrays.
 
-use hullfield::collide::{self, Body, Ray};
+use hullfield::collide::{self, Body, Motion, Ray};
 use js_sys::{Float32Array, Float64Array, Uint32Array};
 use wasm_bindgen::{JsCast, JsValue};
 
@@ -166,4 +166,14 @@ impl Rays {
     pub(crate) fn columns(&self) -> collide::RayColumns<'_> {
         collide::RayColumns { rays: &self.rays, origins: &self.origins, worlds: &self.worlds }
     }
+}
+
+/// Reads the motions of a sweep.
+pub(crate) fn read_motions(name: &str, value: &JsValue) -> Read<Vec<Motion>> {
+    let fields = Fields::of(name, value, &["velocities", "angularVelocities"])?;
+    let velocities = fields.need("velocities", rows::<Float32Array, 3>)?;
+    let turns = wide::<Float32Array, 3>(&fields, "angularVelocities", ("velocities", velocities.len()))?;
+    let motion =
+        |(row, velocity)| Motion { velocity, angular_velocity: turns.get(row).copied().unwrap_or_default() };
+    Ok(velocities.into_iter().enumerate().map(motion).collect())
 }

@@ -1,9 +1,9 @@
 //! Distance fields over grids.
 
 use hullfield::flow::{
-    self, Border, Cell, Connectivity, Corners, Edit, FieldOptions, GridFrame, GridOptions,
+    self, Border, Cell, Connectivity, Corners, Edit, FieldOptions, GridFrame, GridOptions, SteerOptions,
 };
-use js_sys::{Array, Float32Array, Int32Array, Promise, Uint8Array, Uint32Array};
+use js_sys::{Array, Float32Array, Float64Array, Int32Array, Promise, Uint8Array, Uint32Array};
 use wasm_bindgen::prelude::*;
 
 use crate::api::engine::Engine;
@@ -250,6 +250,18 @@ impl Field {
                     .indices("cells", paths.cells.iter().copied())
                     .indices("lengths", paths.lengths.iter().copied())
                     .into()
+            })
+        })
+    }
+
+    /// Which way positions go: a unit vector each, 0 where there is no way.
+    pub fn directions(&self, positions: &JsValue, options: &JsValue) -> Promise {
+        settled(|| {
+            let positions = rows::<Float64Array, 3>("positions", positions)?;
+            let fields = Fields::of("options", options, &["sight"])?;
+            let options = SteerOptions { sight: fields.read("sight", whole, SteerOptions::default().sight)? };
+            promised(self.field.directions(&positions, &options), |all| {
+                Float64Array::from(all.rows.as_flattened()).into()
             })
         })
     }

@@ -21,7 +21,7 @@ impl Hull {
 }
 
 /// The library's hulls of an array of handles.
-pub(crate) fn hulls(name: &str, value: &JsValue) -> Read<Vec<collide::Hull>> {
+pub(crate) fn read_hulls(name: &str, value: &JsValue) -> Read<Vec<collide::Hull>> {
     let hull = |(row, value)| Ok(handle::<Hull>(&format!("{name}[{row}]"), "Hull", &value)?.hull);
     list(name, value)?.iter().enumerate().map(hull).collect()
 }

@@ -93,6 +93,22 @@ impl Room {
         Ok(paths.rows.iter().map(|path| JsValue::from(found(path))).collect())
     }
 
+    /// The point of the room nearest to a point; none where nothing of the room is left.
+    ///
+    /// # Errors
+    /// A number that is not finite.
+    #[wasm_bindgen(js_name = nearestPoint)]
+    pub fn nearest_point(&self, point: &JsValue) -> Result<JsValue, JsValue> {
+        let found = self.room.nearest_point(vector::<2>("point", point)?).map_err(|error| thrown(&error))?;
+        Ok(found.map_or(JsValue::NULL, |found| {
+            Row::default()
+                .doubles("position", found.position.into_iter())
+                .set("distance", found.distance)
+                .set("cell", found.cell)
+                .into()
+        }))
+    }
+
     /// Where a ray first meets a wall; none where it begins off the room.
     ///
     /// # Errors
