@@ -1,8 +1,10 @@
-// The npm package, in Node and on the CPU. `cargo xtask test --web` sets HULLFIELD_PACKAGE, the folder of the package.
+// The npm package: in Node on the CPU, and in Chromium on WebGPU too. `cargo xtask test --web` sets HULLFIELD_PACKAGE, the folder of the package,
+// and HULLFIELD_CHROMIUM.
 
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { before, test } from "node:test";
@@ -339,5 +341,78 @@ test("the types compile", { skip: skip || (!hasTsc && "tsc is missing") }, () =>
     assert.equal(status, 0, stdout);
   } finally {
     rmSync(project, { recursive: true, force: true });
+  }
+});
+
+/** A server of the package's folder, which gives an empty page at its root. */
+async function served() {
+  const server = createServer(({ url }, answer) => {
+    const name = url.slice(1);
+    const type = name.endsWith(".js") ? "text/javascript" : name.endsWith(".wasm") ? "application/wasm" : "text/html";
+    try {
+      const content = /^[\w.]+$/.test(name) ? readFileSync(file(name)) : "<!doctype html><title>package</title><link rel=icon href=data:,>";
+      answer.writeHead(200, { "content-type": type }).end(content);
+    } catch {
+      answer.writeHead(404).end();
+    }
+  });
+  await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
+  return server;
+}
+
+/** Runs in a page: the same queries on both engines. */
+async function onBothEngines(program) {
+  const { init, Arena, Engine, Flow, Grid, Hull } = await import(program);
+  await init();
+  const cpu = Engine.cpu();
+  const auto = await Engine.auto();
+  const gpu = await Engine.gpu().catch((error) => ({ backend: null, reason: `${error.name}: ${error.message}` }));
+  const answers = [];
+  for (const engine of gpu.backend ? [cpu, gpu] : [cpu]) {
+    const arena = new Arena([Hull.cuboid([0.5, 0.5, 0.5]), Hull.ball(0.75)], { engine });
+    await arena.prepare(["contacts"]);
+    const hulls = Uint32Array.from({ length: 200 }, (_, row) => row % 2);
+    const positions = Float32Array.from({ length: 600 }, (_, at) => (at * 7919 % 1000) / 100);
+    const { a, b, status, stats } = await arena.contacts({ hulls, positions });
+    const field = await new Flow(new Grid([40, 30], Uint8Array.from({ length: 1200 }, (_, at) => at % 7 === 3)), { engine }).solve(new Int32Array([0, 0]));
+    const { length } = await field.path([39, 29]);
+    answers.push([[...a], [...b], [...status], [...await field.distances()], length, stats.hitCount]);
+  }
+  return { auto: [auto.backend, auto.reason], gpu: [gpu.backend, gpu.reason], answers };
+}
+
+const noBrowser = skip || (!process.env.HULLFIELD_CHROMIUM && "HULLFIELD_CHROMIUM names no browser");
+
+test("in a browser, on WebGPU and the CPU", { skip: noBrowser }, async (t) => {
+  const server = await served();
+  // The page that this browser opens is that of the package.
+  process.env.HULLFIELD_PAGE = `http://127.0.0.1:${server.address().port}/`;
+  const { Browser, WITH_WEBGPU, WITHOUT_WEBGPU } = await import("./browser.mjs");
+  try {
+    for (const [flags, program] of [[WITHOUT_WEBGPU, "/inline.js"], [WITH_WEBGPU, "/index.js"]]) {
+      const browser = await Browser.start(flags);
+      try {
+        const page = await browser.open();
+        await page.until("document.readyState === 'complete' && location.protocol === 'http:'");
+        const { auto, gpu, answers } = await page.value(`(${onBothEngines})(${JSON.stringify(program)})`);
+        t.diagnostic(`${program}: ${gpu[1]}`);
+        // A GPU in software is taken only where it is asked for.
+        assert.equal(auto[0], "cpu", auto[1]);
+        const [cpu, other] = answers;
+        assert.ok(cpu[5] > 10 && cpu[4] > 0 && cpu[4] < 0xffff_ffff);
+        if (flags === WITH_WEBGPU) {
+          assert.equal(gpu[0], "gpu", gpu[1]);
+          assert.deepEqual(other, cpu);
+        } else {
+          assert.match(gpu[1], /HullfieldError: no GPU can do this/);
+        }
+        assert.deepEqual(page.errors, []);
+        await page.close();
+      } finally {
+        await browser.stop();
+      }
+    }
+  } finally {
+    server.close();
   }
 });
