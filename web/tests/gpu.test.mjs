@@ -53,7 +53,7 @@ for (const [width, height, scheme] of [[1280, 800, "dark"], [400, 800, "light"]]
 }
 
 test("a lost device is said, and the CPU engine goes on", async () => {
-  const page = await browser.open("#engine=gpu");
+  const page = await browser.open("#tab=collide&bodies=300&engine=gpu");
   await page.wait("picture", "(m) => m.layer === 'gpu'");
   assert.equal(await page.value("playground.messages.some((m) => m.type === 'lost')"), false);
   await page.send({ type: "lose" });
