@@ -9,7 +9,7 @@ struct View {
     light: vec4f,
     // The colours of marks.
     palette: array<vec4f, 8>,
-    // Pixels of the canvas in one of the page.
+    // Canvas pixels in one CSS pixel.
     density: f32,
 }
 

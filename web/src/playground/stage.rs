@@ -82,7 +82,7 @@ impl Stage {
     }
 }
 
-/// The colours of a theme. The marks: 0 alone, 1 touching, 2 overlapping, 3 unsettled, 4 chosen, 5 to 7 free.
+/// The colours of a theme. The marks of bodies: 0 separated, 1 touching, 2 penetrating, 3 not decided in f32, 4 chosen. 5 to 7 are a scene's own.
 pub fn look(is_dark: bool, density: f32) -> Look {
     let palette: Palette = if is_dark {
         [0x5b7a99, 0xf2b134, 0xe4572e, 0xa06cd5, 0xffffff, 0x3fb68b, 0x4aa3df, 0x8a94a3].map(rgb)

@@ -1,4 +1,4 @@
-//! Distances of 64 bits that the tiles of `relax.rs` lower from some cells. The GPU's form is `src/flow/field/gpu/improve.rs`.
+//! Lowers distances of 64 bits from some cells, by the tiles of `relax.rs`. `src/flow/field/gpu/improve.rs` does the same on a GPU.
 
 use crate::flow::field::above::{Above, Work};
 use crate::flow::field::cpu::moves::CostRange;

@@ -11,7 +11,7 @@ use crate::playground::seed::Random;
 /// The names of the kinds of hulls, in links and controls.
 pub(super) const KINDS: [&str; 5] = ["box", "ball", "capsule", "cone", "polytope"];
 
-/// How many different polytopes there are; the other kinds have one hull each.
+/// The number of different random polytopes. Each other kind has one hull.
 const POLYTOPES: u32 = 8;
 
 /// The hulls of a kind.

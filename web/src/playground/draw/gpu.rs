@@ -412,7 +412,7 @@ impl GpuRenderer {
     }
 }
 
-/// WGSL may take an infinity or a NaN for any number, so −1 stands for what has none.
+/// A shader may assume that no number is infinite or NaN. So −1 marks a vertex without a value.
 fn finite_or_negative(value: f32) -> f32 {
     if (0.0..=f32::MAX).contains(&value) { value } else { -1.0 }
 }

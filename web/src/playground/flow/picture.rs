@@ -65,7 +65,7 @@ pub(super) struct Painter {
     /// Everything but agents, the discs of goals and the brush.
     ground: Picture,
     picture: Picture,
-    /// What `ground` was drawn with: the size, pixels of it for one of the page, and the style.
+    /// The size in pixels, the pixels in one CSS pixel, and the style that `ground` was drawn with.
     drawn: Option<([u32; 2], f32, Style)>,
 }
 
