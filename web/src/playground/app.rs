@@ -320,33 +320,15 @@ pub fn second(functions: &Functions, text: &str, bytes: Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[derive(Clone, Default)]
-    struct Record(Rc<RefCell<Vec<Value>>>);
-
-    impl Link for Record {
-        fn post(&self, message: &Value, _: &[u8]) {
-            self.0.borrow_mut().push(message.clone());
-        }
-
-        fn ask(&self, _: &Value, _: &[u8]) {}
-
-        fn wake(&self) {}
-    }
+    use crate::playground::test_page::{Record, stage};
 
     fn worker() -> (Inside, Record) {
         let record = Record::default();
-        let mut stage = Stage::default();
-        (stage.size, stage.density) = ([120.0, 80.0], 1.0);
-        (Inside::new(Host::new(Box::new(record.clone())), stage, None), record)
+        (Inside::new(Host::new(Box::new(record.clone())), stage([120.0, 80.0]), None), record)
     }
 
     fn send(inside: &mut Inside, data: Value) {
         inside.take(&Message::new(data, Vec::new()));
-    }
-
-    fn posted(record: &Record, kind: &str) -> Vec<Value> {
-        record.0.borrow().iter().filter(|message| message["type"] == kind).cloned().collect()
     }
 
     #[test]
@@ -356,19 +338,19 @@ mod tests {
             send(&mut inside, json!({"type": "open", "tab": kind.name, "fields": {}}));
             inside.frame(0.0);
             send(&mut inside, json!({"type": "check", "tab": kind.name, "id": 1}));
-            let checked = posted(&record, "checked").pop().unwrap();
+            let checked = record.posted("checked").pop().unwrap();
             assert!(checked["tab"] == kind.name && checked["ok"] == true, "{checked}");
         }
-        let first = &posted(&record, "picture")[0];
+        let first = &record.posted("picture")[0];
         assert!(first["engine"] == "cpu" && first["layer"] == "flat", "{first}");
-        assert_eq!(posted(&record, "error"), Vec::<Value>::new());
+        assert_eq!(record.posted("error"), Vec::<Value>::new());
     }
 
     #[test]
     fn a_tab_that_is_not_there_is_a_sentence() {
         let (mut inside, record) = worker();
         send(&mut inside, json!({"type": "open", "tab": "nowhere"}));
-        assert!(posted(&record, "error")[0]["text"].as_str().unwrap().contains("nowhere"));
+        assert!(record.posted("error")[0]["text"].as_str().unwrap().contains("nowhere"));
         assert!(!inside.frame(0.0));
     }
 
@@ -376,11 +358,11 @@ mod tests {
     fn the_engine_and_why_it_is_used_are_said() {
         let (mut inside, record) = worker();
         inside.set_gpu(Err("This browser has no WebGPU.".to_owned()));
-        let engine = posted(&record, "engine").pop().unwrap();
+        let engine = record.posted("engine").pop().unwrap();
         assert!(engine["used"] == "cpu" && engine["reason"] == "This browser has no WebGPU.", "{engine}");
         send(&mut inside, json!({"type": "choose", "engine": "gpu"}));
-        assert_eq!(posted(&record, "engine").pop().unwrap()["used"], "cpu");
+        assert_eq!(record.posted("engine").pop().unwrap()["used"], "cpu");
         send(&mut inside, json!({"type": "choose", "engine": "abacus"}));
-        assert_eq!(posted(&record, "error").len(), 1);
+        assert_eq!(record.posted("error").len(), 1);
     }
 }

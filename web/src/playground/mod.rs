@@ -10,6 +10,7 @@ mod collide;
 #[cfg(target_arch = "wasm32")]
 mod device;
 pub mod draw;
+pub mod fields;
 mod flow;
 pub mod host;
 pub mod message;
@@ -19,3 +20,5 @@ mod rooms;
 pub mod scene;
 pub mod seed;
 pub mod stage;
+#[cfg(test)]
+mod test_page;

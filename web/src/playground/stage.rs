@@ -117,6 +117,16 @@ impl Frame<'_> {
         self.stage.size.map(|side| ((side * self.stage.density).round() as u32).clamp(1, 8192))
     }
 
+    /// The size of a picture for the canvas: its pixels of the screen, or fewer where these are more than a million; and how many of the picture's
+    /// pixels are one of the page.
+    pub fn picture_size(&self) -> ([u32; 2], f32) {
+        let pixels = self.pixels();
+        let [width, height] = pixels.map(|side| side as f32);
+        let scale = (MOST_SOFTWARE_PIXELS / (width * height)).sqrt().min(1.0);
+        let size = pixels.map(|side| ((side as f32 * scale).round() as u32).max(1));
+        (size, size[0] as f32 / self.stage.size[0].max(1.0))
+    }
+
     /// Draws by the software renderer, on the page's background, and shows the result. `work` gets a cleared picture; it has at most a
     /// million pixels, and no more than the page.
     pub fn draw_software(&mut self, work: impl FnOnce(&mut Software)) {

@@ -102,7 +102,7 @@ impl Collide {
     fn set(&mut self, message: &Message, host: &Host) {
         let before = self.settings;
         if let Err(sentence) = self.settings.set(message) {
-            host.error(&sentence);
+            host.error(sentence);
         }
         if !self.settings.has_bodies_of(&before) {
             let (before, yaw, pitch) = (self.world.half, self.camera.yaw, self.camera.pitch);

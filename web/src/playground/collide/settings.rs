@@ -1,8 +1,9 @@
 //! The values of the tab's controls, which are those of its links.
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use crate::playground::collide::shapes::KINDS;
+use crate::playground::fields::{Fields, LinkFields};
 use crate::playground::message::Message;
 
 /// The most bodies.
@@ -40,59 +41,40 @@ impl Settings {
     }
 
     /// Takes the fields of a message `set`. Those that can't be used stay as they are; the first of them gives a sentence.
-    pub(super) fn set(&mut self, message: &Message) -> Result<(), String> {
-        let mut wrong = None;
-        let mut field = |name: &str, is_set: bool, allowed: &str| {
-            if message.has(name) && !is_set {
-                wrong.get_or_insert_with(|| allowed.to_owned());
-            }
-        };
-        let whole = |name: &str, least: u32, most: u32| {
-            let number = message.number(name)?;
-            let fits = number.fract() == 0.0 && (f64::from(least)..=f64::from(most)).contains(&number);
-            fits.then_some(number as u32)
-        };
-        let count = whole("bodies", 1, MOST_BODIES);
-        field("bodies", count.is_some(), "The number of bodies is a whole number from 1 to 50,000.");
-        let speed = message.number("speed").filter(|speed| (0.0..=4.0).contains(speed));
-        field("speed", speed.is_some(), "The speed is a number from 0 to 4.");
-        let seed = whole("seed", 0, u32::MAX);
-        field("seed", seed.is_some(), "The seed is a whole number from 0 to 4,294,967,295.");
-        let kinds = message.text("kinds").and_then(kinds_of);
-        field(
-            "kinds",
-            kinds.is_some(),
-            "The kinds of hulls are a list of box, ball, capsule, cone and polytope; at least one must be chosen.",
-        );
-        let is_paused = message.flag("paused");
-        field("paused", is_paused.is_some(), "Paused is 0 or 1.");
-        self.count = count.unwrap_or(self.count);
+    pub(super) fn set(&mut self, message: &Message) -> Result<(), &'static str> {
+        const KINDS_ALLOWED: &str = "The kinds of hulls are a list of box, ball, capsule, cone and polytope; at least one must be chosen.";
+        let mut fields = Fields::of(message);
+        let allowed = "The number of bodies is a whole number from 1 to 50,000.";
+        self.count = fields.whole("bodies", 1..=MOST_BODIES, allowed).unwrap_or(self.count);
+        let speed = fields.number("speed", 0.0..=4.0, "The speed is a number from 0 to 4.");
         self.speed = speed.map_or(self.speed, |speed| speed as f32);
-        self.seed = seed.unwrap_or(self.seed);
+        self.seed = fields.seed().unwrap_or(self.seed);
+        let kinds =
+            fields.read("kinds", KINDS_ALLOWED, |message, name| message.text(name).and_then(kinds_of));
         self.kinds = kinds.unwrap_or(self.kinds);
-        self.is_paused = is_paused.unwrap_or(self.is_paused);
-        wrong.map_or(Ok(()), Err)
+        self.is_paused = fields.flag("paused", "Paused is 0 or 1.").unwrap_or(self.is_paused);
+        fields.finish()
     }
 
     /// What [`set`](Self::set) reads, without what is the default.
     pub(super) fn state(&self) -> Value {
         let usual = Self::default();
-        let mut fields = Map::new();
-        let mut put = |name: &str, is_usual: bool, value: Value| {
-            if !is_usual {
-                fields.insert(name.to_owned(), value);
-            }
-        };
-        put("bodies", self.count == usual.count, json!(self.count));
+        let mut fields = LinkFields::default();
+        fields.put("bodies", self.count, usual.count);
         // The shortest text that gives the same f32.
-        let speed = self.speed.to_string().parse::<f64>().unwrap_or_default();
-        put("speed", self.speed == usual.speed, json!(speed));
-        let kinds: Vec<&str> =
+        let speed = |speed: f32| speed.to_string().parse::<f64>().unwrap_or_default();
+        fields.put("speed", speed(self.speed), speed(usual.speed));
+        fields.put("kinds", self.kind_names(), usual.kind_names());
+        fields.put("seed", self.seed, usual.seed);
+        fields.put("paused", u8::from(self.is_paused), u8::from(usual.is_paused));
+        fields.into()
+    }
+
+    /// The chosen kinds, as [`kinds_of`] reads them.
+    fn kind_names(&self) -> String {
+        let names: Vec<&str> =
             KINDS.iter().enumerate().filter(|(kind, _)| self.has(*kind)).map(|(_, name)| *name).collect();
-        put("kinds", self.kinds == usual.kinds, json!(kinds.join(",")));
-        put("seed", self.seed == usual.seed, json!(self.seed));
-        put("paused", self.is_paused == usual.is_paused, json!(u8::from(self.is_paused)));
-        Value::Object(fields)
+        names.join(",")
     }
 }
 
@@ -107,9 +89,11 @@ fn kinds_of(text: &str) -> Option<u8> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
-    fn set(settings: &mut Settings, data: Value) -> Result<(), String> {
+    fn set(settings: &mut Settings, data: Value) -> Result<(), &'static str> {
         settings.set(&Message::new(data, Vec::new()))
     }
 

@@ -1,6 +1,6 @@
 //! Colours by number.
 
-/// Red, green, blue and alpha, sRGB. Only the background of a mark may be see-through; what is drawn is opaque.
+/// Red, green, blue and alpha, sRGB. Alpha blends in a [`Picture`](super::picture::Picture) only; the other renderers draw opaque.
 pub type Color = [u8; 4];
 
 /// The colours of the marks 0 to 7.

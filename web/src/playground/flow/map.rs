@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use hullfield::flow::{Cell, Connectivity, Edit, Grid, GridOptions};
 
+use crate::playground::fields::name_of;
 use crate::playground::seed::Random;
 
 /// The cost that is painted, as a multiple of a step's length.
@@ -43,7 +44,7 @@ impl Plan {
         [("open", Self::Open), ("maze", Self::Maze), ("map", Self::Map)];
 
     pub(super) fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(_, plan)| *plan == self).map_or("", |(name, _)| name)
+        name_of(&Self::ALL, &self)
     }
 }
 
@@ -58,7 +59,7 @@ impl Tool {
     ];
 
     pub(super) fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(_, tool)| *tool == self).map_or("", |(name, _)| name)
+        name_of(&Self::ALL, &self)
     }
 }
 

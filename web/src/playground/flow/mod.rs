@@ -9,6 +9,7 @@ mod solver;
 use hullfield::flow::{Connectivity, Corners, UNREACHABLE};
 use serde_json::{Value, json};
 
+use crate::playground::fields::{Fields, LinkFields, name_of};
 use crate::playground::flow::crowd::{Answer, Crowd};
 use crate::playground::flow::map::{Map, Plan, Tool};
 use crate::playground::flow::picture::{Fit, Painter, Style, farthest};
@@ -21,8 +22,6 @@ use crate::playground::stage::Frame;
 /// The tab.
 pub(crate) const KIND: Kind = Kind { name: "flow", create, second };
 
-/// The most pixels of a picture; a larger canvas is drawn coarser.
-const MOST_PIXELS: f32 = 1.2e6;
 /// Cells of cost 1 that an agent walks in a second, as a share of the grid's edge.
 const SPEED: f32 = 1.0 / 16.0;
 /// How often the page is told of agents that arrived, in milliseconds.
@@ -54,10 +53,6 @@ const CORNERS: [(&str, Corners); 3] =
 impl Settings {
     fn connectivity(self) -> Connectivity {
         if self.is_eight { Connectivity::Eight(self.corners) } else { Connectivity::Four }
-    }
-
-    fn corners_name(self) -> &'static str {
-        CORNERS.iter().find(|(_, corners)| *corners == self.corners).map_or("", |(name, _)| name)
     }
 }
 
@@ -129,68 +124,35 @@ impl FlowScene {
     }
 
     fn set(&mut self, message: &Message, host: &Host) {
-        let mut settings = self.settings;
-        let mut wrong = Vec::new();
-        let number = |name: &str, range: std::ops::RangeInclusive<f64>| {
-            message.has(name).then(|| message.number(name).filter(|number| range.contains(number)))
+        const TICKED: &str = "A box is ticked by 1 and not by 0.";
+        let mut fields = Fields::of(message);
+        let now = self.settings;
+        let connectivities = [("four", false), ("eight", true)];
+        let settings = Settings {
+            plan: fields.choice("scene", &Plan::ALL, "The scene is open, maze or map.").unwrap_or(now.plan),
+            side: fields
+                .whole("size", 64..=1024, "The size is a whole number of cells from 64 to 1024.")
+                .unwrap_or(now.side),
+            seed: fields.seed().unwrap_or(now.seed),
+            agent_count: fields
+                .whole("agents", 0..=50_000, "The agents are a whole number from 0 to 50,000.")
+                .unwrap_or(now.agent_count),
+            is_eight: fields
+                .choice("connectivity", &connectivities, "The connectivity is four or eight.")
+                .unwrap_or(now.is_eight),
+            corners: fields
+                .choice("corners", &CORNERS, "The corner rule is both, one or any.")
+                .unwrap_or(now.corners),
         };
-        if message.has("scene") {
-            match Plan::ALL.iter().find(|(name, _)| message.text("scene") == Some(name)) {
-                Some((_, plan)) => settings.plan = *plan,
-                None => wrong.push("The scene is open, maze or map."),
-            }
-        }
-        match number("size", 64.0..=1024.0) {
-            Some(Some(side)) => settings.side = side.round() as u32,
-            Some(None) => wrong.push("The size is a number of cells from 64 to 1024."),
-            None => {}
-        }
-        match number("seed", 0.0..=4_294_967_295.0) {
-            Some(Some(seed)) => settings.seed = seed.round() as u32,
-            Some(None) => wrong.push("The seed is a number from 0 to 4294967295."),
-            None => {}
-        }
-        match number("agents", 0.0..=50_000.0) {
-            Some(Some(count)) => settings.agent_count = count.round() as u32,
-            Some(None) => wrong.push("The agents are a number from 0 to 50000."),
-            None => {}
-        }
-        match (message.has("connectivity"), message.text("connectivity")) {
-            (true, Some("four")) => settings.is_eight = false,
-            (true, Some("eight")) => settings.is_eight = true,
-            (true, _) => wrong.push("The connectivity is four or eight."),
-            _ => {}
-        }
-        if message.has("corners") {
-            match CORNERS.iter().find(|(name, _)| message.text("corners") == Some(name)) {
-                Some((_, corners)) => settings.corners = *corners,
-                None => wrong.push("The corner rule is both, one or any."),
-            }
-        }
-        if message.has("tool") {
-            match Tool::ALL.iter().find(|(name, _)| message.text("tool") == Some(name)) {
-                Some((_, tool)) => self.tool = *tool,
-                None => wrong.push("The brush paints wall, free, goal, one or cost."),
-            }
-        }
-        match number("brush", 0.0..=10.0) {
-            Some(Some(brush)) => self.brush = brush as f32,
-            Some(None) => wrong.push("The brush is a number from 0 to 10."),
-            None => {}
-        }
-        match number("speed", 0.0..=4.0) {
-            Some(Some(speed)) => self.speed = speed as f32,
-            Some(None) => wrong.push("The speed is a number from 0 to 4."),
-            None => {}
-        }
-        for (name, flag) in [("arrows", &mut self.has_arrows), ("distances", &mut self.has_distances)] {
-            match (message.has(name), message.flag(name)) {
-                (true, Some(value)) => *flag = value,
-                (true, None) => wrong.push("A box is ticked by 1 and not by 0."),
-                _ => {}
-            }
-        }
-        if let Some(sentence) = wrong.first() {
+        let tool = fields.choice("tool", &Tool::ALL, "The brush paints wall, free, goal, one or cost.");
+        self.tool = tool.unwrap_or(self.tool);
+        let brush = fields.number("brush", 0.0..=10.0, "The brush is a number from 0 to 10.");
+        self.brush = brush.map_or(self.brush, |brush| brush as f32);
+        let speed = fields.number("speed", 0.0..=4.0, "The speed is a number from 0 to 4.");
+        self.speed = speed.map_or(self.speed, |speed| speed as f32);
+        self.has_arrows = fields.flag("arrows", TICKED).unwrap_or(self.has_arrows);
+        self.has_distances = fields.flag("distances", TICKED).unwrap_or(self.has_distances);
+        if let Err(sentence) = fields.finish() {
             host.error(sentence);
         }
         let old = std::mem::replace(&mut self.settings, settings);
@@ -335,10 +297,7 @@ impl Scene for FlowScene {
         let is_moved =
             host.timed("agents", || self.crowd.step(&self.map, &self.answer, connectivity, length));
         self.note(frame.now, is_new, host);
-        let [width, height] = frame.pixels().map(|side| side as f32);
-        let scale = (MOST_PIXELS / (width * height)).sqrt().min(1.0);
-        let size = [width, height].map(|side| ((side * scale).round() as u32).max(1));
-        let ratio = size[0] as f32 / self.canvas[0].max(1.0);
+        let (size, ratio) = frame.picture_size();
         let style = Style {
             is_dark: frame.is_dark(),
             has_arrows: self.has_arrows,
@@ -359,21 +318,16 @@ impl Scene for FlowScene {
     }
 
     fn state(&self) -> Value {
-        let mut state = serde_json::Map::new();
+        let mut fields = LinkFields::default();
         let settings = self.settings;
-        let mut put = |name: &str, value: Value, is_default: bool| {
-            if !is_default {
-                state.insert(name.to_owned(), value);
-            }
-        };
-        put("scene", json!(settings.plan.name()), settings.plan == DEFAULTS.plan);
-        put("size", json!(settings.side), settings.side == DEFAULTS.side);
-        put("seed", json!(settings.seed), settings.seed == DEFAULTS.seed);
-        put("agents", json!(settings.agent_count), settings.agent_count == DEFAULTS.agent_count);
-        let connectivity = if settings.is_eight { "eight" } else { "four" };
-        put("connectivity", json!(connectivity), settings.is_eight == DEFAULTS.is_eight);
-        put("corners", json!(settings.corners_name()), settings.corners == DEFAULTS.corners);
-        Value::Object(state)
+        fields.put("scene", settings.plan.name(), DEFAULTS.plan.name());
+        fields.put("size", settings.side, DEFAULTS.side);
+        fields.put("seed", settings.seed, DEFAULTS.seed);
+        fields.put("agents", settings.agent_count, DEFAULTS.agent_count);
+        let connectivity = |is_eight: bool| if is_eight { "eight" } else { "four" };
+        fields.put("connectivity", connectivity(settings.is_eight), connectivity(DEFAULTS.is_eight));
+        fields.put("corners", name_of(&CORNERS, &settings.corners), name_of(&CORNERS, &DEFAULTS.corners));
+        fields.into()
     }
 }
 

@@ -1,70 +1,20 @@
 //! Tests of the tab on the host.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
 use super::*;
-use crate::playground::host::Link;
-use crate::playground::stage::Stage;
+use crate::playground::test_page::Page;
 
-#[derive(Clone, Default)]
-struct Record(Rc<RefCell<Vec<Value>>>);
-
-impl Link for Record {
-    fn post(&self, message: &Value, _: &[u8]) {
-        self.0.borrow_mut().push(message.clone());
-    }
-
-    fn ask(&self, _: &Value, _: &[u8]) {}
-
-    fn wake(&self) {}
+fn page() -> Page {
+    Page::new(create, [400.0, 300.0])
 }
 
-struct Page {
-    scene: Box<dyn Scene>,
-    host: Host,
-    record: Record,
-    stage: Stage,
-    now: f64,
-}
-
-impl Page {
-    fn new() -> Self {
-        let record = Record::default();
-        let host = Host::new(Box::new(record.clone()));
-        let mut stage = Stage::default();
-        (stage.size, stage.density) = ([400.0, 300.0], 1.0);
-        Self { scene: create(&host), host, record, stage, now: 0.0 }
-    }
-
-    fn send(&mut self, data: Value) {
-        self.scene.message(&Message::new(data, Vec::new()), &self.host);
-    }
-
-    fn frame(&mut self) -> bool {
-        self.now += 1000.0;
-        let mut frame = Frame { now: self.now, step: 0.1, stage: &mut self.stage, host: &self.host };
-        self.scene.frame(&mut frame, &self.host)
-    }
-
-    fn posted(&self, kind: &str) -> Vec<Value> {
-        self.record.0.borrow().iter().filter(|message| message["type"] == kind).cloned().collect()
-    }
-
-    fn field(&self) -> Value {
-        self.posted("field").pop().unwrap()
-    }
-
-    fn drag(&mut self, from: [f32; 2], to: [f32; 2]) {
-        for (action, at, is_down) in [("down", from, true), ("move", to, true), ("up", to, false)] {
-            self.send(json!({"type": "pointer", "action": action, "x": at[0], "y": at[1], "down": is_down}));
-        }
-    }
+/// What the page was told of the field last.
+fn field(page: &Page) -> Value {
+    page.posted("field").pop().unwrap()
 }
 
 #[test]
 fn the_check_passes() {
-    let mut page = Page::new();
+    let mut page = page();
     let result = pollster::block_on(page.scene.check(&page.host)).unwrap();
     assert!(
         result["reached"].as_u64().unwrap() > 10_000 && result["changed"].as_u64().unwrap() > 100,
@@ -74,46 +24,46 @@ fn the_check_passes() {
 
 #[test]
 fn a_painted_wall_changes_the_field_and_agents_arrive() {
-    let mut page = Page::new();
+    let mut page = page();
     page.send(json!({"type": "set", "scene": "open", "size": 64, "agents": "500", "connectivity": "four"}));
     assert!(page.frame());
-    let before = page.field();
+    let before = field(&page);
     assert_eq!((&before["goals"], &before["gpu"]), (&json!(1), &json!(false)));
     // A wall from above to below, left of the goal in the middle, cuts off what is left of it.
     page.drag([150.0, 0.0], [150.0, 300.0]);
     page.frame();
-    let after = page.field();
+    let after = field(&page);
     assert!(after["reached"].as_u64() < before["reached"].as_u64().map(|count| count * 4 / 5), "{after}");
     for _ in 0..200 {
         assert!(page.frame());
     }
-    assert!(page.field()["arrived"].as_u64().unwrap() > 200);
+    assert!(field(&page)["arrived"].as_u64().unwrap() > 200);
     page.send(json!({"type": "reset"}));
     page.frame();
-    assert_eq!(page.field()["reached"], before["reached"]);
+    assert_eq!(field(&page)["reached"], before["reached"]);
     assert_eq!(page.posted("error"), Vec::<Value>::new());
 }
 
 #[test]
 fn a_grid_without_goals_is_drawn_and_a_new_goal_is_followed() {
-    let mut page = Page::new();
+    let mut page = page();
     page.send(
         json!({"type": "set", "scene": "open", "size": 64, "agents": 100, "tool": "free", "brush": 10}),
     );
     page.frame();
     page.drag([200.0, 150.0], [200.0, 150.0]);
     assert!(!page.frame());
-    assert_eq!((&page.field()["goals"], &page.field()["reached"]), (&json!(0), &json!(0)));
+    assert_eq!((&field(&page)["goals"], &field(&page)["reached"]), (&json!(0), &json!(0)));
     page.send(json!({"type": "set", "tool": "one"}));
     page.drag([200.0, 150.0], [210.0, 150.0]);
     assert!(page.frame());
-    assert_eq!(page.field()["goals"], 1);
+    assert_eq!(field(&page)["goals"], 1);
     assert_eq!(page.posted("error"), Vec::<Value>::new());
 }
 
 #[test]
 fn keys_choose_move_and_paint() {
-    let mut page = Page::new();
+    let mut page = page();
     page.send(json!({"type": "set", "scene": "open", "size": 64}));
     page.frame();
     let mut press = |keys: &[&str]| {
@@ -121,7 +71,7 @@ fn keys_choose_move_and_paint() {
             page.send(json!({"type": "key", "key": key, "shift": false}));
         }
         page.frame();
-        page.field()
+        field(&page)
     };
     // What was there is taken away first.
     let free = press(&["ArrowLeft", "ArrowLeft", "ArrowUp", "f", " "]);
@@ -131,13 +81,13 @@ fn keys_choose_move_and_paint() {
     for (key, tool) in [("f", "free"), ("g", "goal"), ("m", "one"), ("c", "cost")] {
         page.send(json!({"type": "key", "key": key}));
         page.frame();
-        assert_eq!(page.field()["tool"], tool);
+        assert_eq!(field(&page)["tool"], tool);
     }
 }
 
 #[test]
 fn the_state_is_that_of_the_link() {
-    let mut page = Page::new();
+    let mut page = page();
     assert_eq!(page.scene.state(), json!({}));
     let fields = json!({
         "scene": "maze", "size": 128, "seed": 9, "agents": 50, "connectivity": "four", "corners": "one"
@@ -151,7 +101,7 @@ fn the_state_is_that_of_the_link() {
 
 #[test]
 fn what_cannot_be_used_is_one_sentence_and_changes_nothing() {
-    let mut page = Page::new();
+    let mut page = page();
     for (name, value) in [
         ("scene", json!("castle")),
         ("size", json!(63)),

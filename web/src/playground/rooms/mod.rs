@@ -8,6 +8,7 @@ use hullfield::navigate::room::{Method, Options, Path, PathOptions, Room, Strip}
 use serde_json::{Value, json};
 
 use crate::playground::draw::picture::Picture;
+use crate::playground::fields::{Fields, LinkFields, name_of};
 use crate::playground::host::Host;
 use crate::playground::message::{Action, Message, Pointer};
 use crate::playground::rooms::layout::{Layout, OBSTACLE_RADIUS, SIZE, obstacle};
@@ -18,8 +19,6 @@ use crate::playground::stage::Frame;
 /// The tab.
 pub(crate) const KIND: Kind = Kind { name: "rooms", create, second };
 
-/// The most pixels of a picture; a larger canvas is drawn coarser.
-const MOST_PIXELS: f32 = 1.2e6;
 /// How near a press takes an end, in pixels of the page.
 const REACH: f32 = 22.0;
 const START: usize = 0;
@@ -127,55 +126,32 @@ fn clamped(at: [f64; 2]) -> [f64; 2] {
 
 impl RoomsScene {
     fn set(&mut self, message: &Message, host: &Host) {
-        let mut settings = self.settings;
-        let mut wrong = Vec::new();
-        let number = |name: &str, range: std::ops::RangeInclusive<f64>| {
-            message.has(name).then(|| message.number(name).filter(|number| range.contains(number)))
+        const PLACES: &str = "The ends and the obstacle are points from -2 to 102 and from -2 to 72.";
+        let mut fields = Fields::of(message);
+        let now = self.settings;
+        let mut handles = now.handles;
+        for (handle, names) in handles.iter_mut().zip(FIELDS) {
+            for (axis, name) in names.into_iter().enumerate() {
+                handle[axis] = fields.number(name, -2.0..=SIZE[axis] + 2.0, PLACES).unwrap_or(handle[axis]);
+            }
+        }
+        let settings = Settings {
+            seed: fields.seed().unwrap_or(now.seed),
+            pillar_count: fields
+                .whole("pillars", 0..=300, "The pillars are a whole number from 0 to 300.")
+                .unwrap_or(now.pillar_count),
+            radius: fields
+                .number("radius", 0.0..=4.0, "The radius is a number from 0 to 4.")
+                .unwrap_or(now.radius),
+            shown: fields
+                .choice("method", &SHOWN, "The method is both, optimal or funnel.")
+                .unwrap_or(now.shown),
+            strip: fields.choice("strip", &STRIPS, "The strip is midpoints or cells.").unwrap_or(now.strip),
+            handles,
         };
-        match number("seed", 0.0..=4_294_967_295.0) {
-            Some(Some(seed)) => settings.seed = seed.round() as u32,
-            Some(None) => wrong.push("The seed is a number from 0 to 4294967295."),
-            None => {}
-        }
-        match number("pillars", 0.0..=300.0) {
-            Some(Some(count)) => settings.pillar_count = count.round() as u32,
-            Some(None) => wrong.push("The pillars are a number from 0 to 300."),
-            None => {}
-        }
-        match number("radius", 0.0..=4.0) {
-            Some(Some(radius)) => settings.radius = radius,
-            Some(None) => wrong.push("The radius is a number from 0 to 4."),
-            None => {}
-        }
-        if message.has("method") {
-            match SHOWN.iter().find(|(name, _)| message.text("method") == Some(name)) {
-                Some((_, shown)) => settings.shown = *shown,
-                None => wrong.push("The method is both, optimal or funnel."),
-            }
-        }
-        if message.has("strip") {
-            match STRIPS.iter().find(|(name, _)| message.text("strip") == Some(name)) {
-                Some((_, strip)) => settings.strip = *strip,
-                None => wrong.push("The strip is midpoints or cells."),
-            }
-        }
-        for (handle, fields) in FIELDS.iter().enumerate() {
-            for (axis, name) in fields.iter().enumerate() {
-                match number(name, -2.0..=SIZE[axis] + 2.0) {
-                    Some(Some(at)) => settings.handles[handle][axis] = at,
-                    Some(None) => {
-                        wrong.push("The ends and the obstacle are points from 0 to 100 and from 0 to 70.")
-                    }
-                    None => {}
-                }
-            }
-        }
-        match (message.has("cells"), message.flag("cells")) {
-            (true, Some(flag)) => self.has_cells = flag,
-            (true, None) => wrong.push("A box is ticked by 1 and not by 0."),
-            _ => {}
-        }
-        if let Some(sentence) = wrong.first() {
+        let has_cells = fields.flag("cells", "A box is ticked by 1 and not by 0.");
+        self.has_cells = has_cells.unwrap_or(self.has_cells);
+        if let Err(sentence) = fields.finish() {
             host.error(sentence);
         }
         let old = std::mem::replace(&mut self.settings, settings);
@@ -359,10 +335,7 @@ impl Scene for RoomsScene {
             }
             self.note(host);
         }
-        let [width, height] = frame.pixels().map(|side| side as f32);
-        let scale = (MOST_PIXELS / (width * height)).sqrt().min(1.0);
-        let size = [width, height].map(|side| ((side * scale).round() as u32).max(1));
-        let ratio = size[0] as f32 / self.canvas[0].max(1.0);
+        let (size, ratio) = frame.picture_size();
         let Some(room) = &self.room else {
             // What was drawn would be another room.
             self.picture.clear(size, frame.look().background);
@@ -400,27 +373,19 @@ impl Scene for RoomsScene {
     }
 
     fn state(&self) -> Value {
-        let mut state = serde_json::Map::new();
+        let mut fields = LinkFields::default();
         let settings = self.settings;
-        let mut put = |name: &str, value: Value, is_default: bool| {
-            if !is_default {
-                state.insert(name.to_owned(), value);
-            }
-        };
-        put("seed", json!(settings.seed), settings.seed == DEFAULTS.seed);
-        put("pillars", json!(settings.pillar_count), settings.pillar_count == DEFAULTS.pillar_count);
-        put("radius", json!(settings.radius), settings.radius == DEFAULTS.radius);
-        let shown = SHOWN.iter().find(|(_, shown)| *shown == settings.shown).map_or("", |(name, _)| name);
-        put("method", json!(shown), settings.shown == DEFAULTS.shown);
-        let strip = STRIPS.iter().find(|(_, strip)| *strip == settings.strip).map_or("", |(name, _)| name);
-        put("strip", json!(strip), settings.strip == DEFAULTS.strip);
-        for (handle, fields) in FIELDS.iter().enumerate() {
-            for (axis, name) in fields.iter().enumerate() {
-                let at = settings.handles[handle][axis];
-                put(name, json!(at), at == DEFAULTS.handles[handle][axis]);
+        fields.put("seed", settings.seed, DEFAULTS.seed);
+        fields.put("pillars", settings.pillar_count, DEFAULTS.pillar_count);
+        fields.put("radius", settings.radius, DEFAULTS.radius);
+        fields.put("method", name_of(&SHOWN, &settings.shown), name_of(&SHOWN, &DEFAULTS.shown));
+        fields.put("strip", name_of(&STRIPS, &settings.strip), name_of(&STRIPS, &DEFAULTS.strip));
+        for ((names, handle), usual) in FIELDS.iter().zip(settings.handles).zip(DEFAULTS.handles) {
+            for axis in 0..2 {
+                fields.put(names[axis], handle[axis], usual[axis]);
             }
         }
-        Value::Object(state)
+        fields.into()
     }
 }
 

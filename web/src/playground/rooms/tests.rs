@@ -1,63 +1,22 @@
 //! Tests of the tab on the host.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
 use super::*;
-use crate::playground::host::Link;
-use crate::playground::stage::Stage;
+use crate::playground::test_page::Page;
 
-#[derive(Clone, Default)]
-struct Record(Rc<RefCell<Vec<Value>>>);
-
-impl Link for Record {
-    fn post(&self, message: &Value, _: &[u8]) {
-        self.0.borrow_mut().push(message.clone());
-    }
-
-    fn ask(&self, _: &Value, _: &[u8]) {}
-
-    fn wake(&self) {}
+fn page() -> Page {
+    Page::new(create, [528.0, 378.0])
 }
 
-struct Page {
-    scene: Box<dyn Scene>,
-    host: Host,
-    record: Record,
-    stage: Stage,
+/// Draws, and returns what the page was told of the path last.
+fn path_of_frame(page: &mut Page) -> Value {
+    assert!(!page.frame());
+    page.posted("path").pop().unwrap()
 }
 
-impl Page {
-    fn new() -> Self {
-        let record = Record::default();
-        let host = Host::new(Box::new(record.clone()));
-        let mut stage = Stage::default();
-        (stage.size, stage.density) = ([528.0, 378.0], 1.0);
-        Self { scene: create(&host), host, record, stage }
-    }
-
-    fn send(&mut self, data: Value) {
-        self.scene.message(&Message::new(data, Vec::new()), &self.host);
-    }
-
-    /// Draws, and returns what the page was told of the path last.
-    fn frame(&mut self) -> Value {
-        let mut frame = Frame { now: 0.0, step: 0.1, stage: &mut self.stage, host: &self.host };
-        assert!(!self.scene.frame(&mut frame, &self.host));
-        self.posted("path").pop().unwrap()
-    }
-
-    fn posted(&self, kind: &str) -> Vec<Value> {
-        self.record.0.borrow().iter().filter(|message| message["type"] == kind).cloned().collect()
-    }
-
-    fn drag(&mut self, from: [f64; 2], to: [f64; 2]) {
-        let fit = Fit::new(self.stage.size, 1.0);
-        for (action, at, is_down) in [("down", from, true), ("move", to, true), ("up", to, false)] {
-            let [x, y] = fit.to_pixels(at);
-            self.send(json!({"type": "pointer", "action": action, "x": x, "y": y, "down": is_down}));
-        }
-    }
+/// Drags from one point of the room to another.
+fn drag(page: &mut Page, from: [f64; 2], to: [f64; 2]) {
+    let fit = Fit::new(page.size(), 1.0);
+    page.drag(fit.to_pixels(from), fit.to_pixels(to));
 }
 
 #[test]
@@ -68,48 +27,48 @@ fn the_check_passes_and_funnels_are_longer_at_times() {
 
 #[test]
 fn both_lengths_are_told_and_the_optimal_one_is_not_longer() {
-    let mut page = Page::new();
-    let path = page.frame();
+    let mut page = page();
+    let path = path_of_frame(&mut page);
     let [optimal, funnel] = ["optimal", "funnel"].map(|name| path[name].as_f64().unwrap());
     assert!(optimal > 80.0 && optimal <= funnel + 1e-9, "{path}");
     page.send(json!({"type": "set", "method": "funnel", "strip": "cells"}));
-    let path = page.frame();
+    let path = path_of_frame(&mut page);
     assert!(path["optimal"].is_null() && path["funnel"].as_f64().unwrap() >= optimal - 1e-9, "{path}");
     assert_eq!(page.posted("error"), Vec::<Value>::new());
 }
 
 #[test]
 fn an_end_is_dragged_and_one_off_the_room_is_moved_and_said() {
-    let mut page = Page::new();
+    let mut page = page();
     page.send(json!({"type": "set", "pillars": 0, "radius": 0}));
-    let before = page.frame();
+    let before = path_of_frame(&mut page);
     assert_eq!(before["text"], "");
-    page.drag(DEFAULTS.handles[START], [40.0, 20.0]);
-    let path = page.frame();
+    drag(&mut page, DEFAULTS.handles[START], [40.0, 20.0]);
+    let path = path_of_frame(&mut page);
     assert_eq!(page.scene.state()["sx"], 40.0);
     assert!(path["optimal"].as_f64() < before["optimal"].as_f64() && path["chosen"] == "start", "{path}");
     // Into the obstacle.
-    page.drag([40.0, 20.0], [50.0, 36.0]);
-    let text = page.frame()["text"].as_str().unwrap().to_owned();
+    drag(&mut page, [40.0, 20.0], [50.0, 36.0]);
+    let text = path_of_frame(&mut page)["text"].as_str().unwrap().to_owned();
     assert!(
         text.starts_with("The start is off the room: it is moved ")
             && text.ends_with("to the nearest point."),
         "{text}"
     );
     // A press elsewhere brings the nearer end there.
-    page.drag([80.0, 60.0], [70.0, 50.0]);
-    page.frame();
+    drag(&mut page, [80.0, 60.0], [70.0, 50.0]);
+    path_of_frame(&mut page);
     assert_eq!([&page.scene.state()["gx"], &page.scene.state()["gy"]], [&json!(70.0), &json!(50.0)]);
     assert_eq!(page.posted("error"), Vec::<Value>::new());
 }
 
 #[test]
 fn the_obstacle_is_dragged_out_of_the_way() {
-    let mut page = Page::new();
+    let mut page = page();
     page.send(json!({"type": "set", "pillars": 0, "sx": 30, "sy": 35, "gx": 70, "gy": 35}));
-    assert!(page.frame()["optimal"].as_f64().unwrap() > 40.5);
-    page.drag([50.0, 35.0], [50.0, 55.0]);
-    let path = page.frame();
+    assert!(path_of_frame(&mut page)["optimal"].as_f64().unwrap() > 40.5);
+    drag(&mut page, [50.0, 35.0], [50.0, 55.0]);
+    let path = path_of_frame(&mut page);
     assert!(
         (path["optimal"].as_f64().unwrap() - 40.0).abs() < 1e-9 && path["chosen"] == "obstacle",
         "{path}"
@@ -117,13 +76,13 @@ fn the_obstacle_is_dragged_out_of_the_way() {
     for key in ["s", "ArrowRight", "ArrowRight"] {
         page.send(json!({"type": "key", "key": key, "shift": false}));
     }
-    let path = page.frame();
+    let path = path_of_frame(&mut page);
     assert!((path["optimal"].as_f64().unwrap() - 38.0).abs() < 1e-9 && path["chosen"] == "start", "{path}");
 }
 
 #[test]
 fn a_goal_that_cannot_be_reached_is_said() {
-    let mut page = Page::new();
+    let mut page = page();
     // A radius that shuts gaps leaves islands, and some goal is on one.
     let mut is_said = false;
     for seed in 1..12 {
@@ -131,7 +90,7 @@ fn a_goal_that_cannot_be_reached_is_said() {
         page.send(
             json!({"type": "set", "pillars": 150, "radius": 1.5, "seed": seed, "gx": x, "gy": y, "oy": 72}),
         );
-        let path = page.frame();
+        let path = path_of_frame(&mut page);
         is_said |= path["text"].as_str().unwrap().contains("can't be reached");
         assert!(path["optimal"].as_f64().is_some(), "{path}");
     }
@@ -141,7 +100,7 @@ fn a_goal_that_cannot_be_reached_is_said() {
 
 #[test]
 fn the_state_is_that_of_the_link() {
-    let mut page = Page::new();
+    let mut page = page();
     assert_eq!(page.scene.state(), json!({}));
     let fields = json!({
         "seed": 5, "pillars": 12, "radius": 1.25, "method": "optimal", "strip": "cells",
@@ -151,12 +110,12 @@ fn the_state_is_that_of_the_link() {
     message["type"] = json!("set");
     page.send(message);
     assert_eq!(page.scene.state(), fields);
-    page.frame();
+    path_of_frame(&mut page);
 }
 
 #[test]
 fn what_cannot_be_used_is_one_sentence_and_changes_nothing() {
-    let mut page = Page::new();
+    let mut page = page();
     for (name, value) in [
         ("seed", json!("x")),
         ("pillars", json!(301)),
