@@ -135,52 +135,18 @@ fn linker() -> Option<PathBuf> {
     std::iter::once("wasm-ld".to_owned()).chain(versions).find_map(|name| install::program(&name))
 }
 
-/// wasm-bindgen's program, of the version that the crate uses. It is built where it is missing.
+/// Makes the JavaScript of a module, and the module that it loads, in a folder.
 ///
 /// # Errors
-/// That it could not be built.
-pub(crate) fn bindgen() -> Result<PathBuf, String> {
-    let lock =
-        std::fs::read_to_string(root().join("Cargo.lock")).map_err(|error| format!("Cargo.lock: {error}"))?;
-    let version = locked_version(&lock, "wasm-bindgen").ok_or("Cargo.lock has no wasm-bindgen")?;
-    let is_right = |program: &PathBuf| {
-        output(Command::new(program).arg("--version")).split_whitespace().nth(1) == Some(&version)
-    };
-    let tools = target().join("web/tools");
-    let own = tools.join("bin").join(if cfg!(windows) { "wasm-bindgen.exe" } else { "wasm-bindgen" });
-    if let Some(found) =
-        [install::program("wasm-bindgen"), Some(own.clone())].into_iter().flatten().find(is_right)
-    {
-        return Ok(found);
-    }
-    eprintln!(
-        "xtask: cargo install wasm-bindgen-cli {version} into target/web/tools: some four minutes, once"
-    );
+/// That it could not be made.
+pub(crate) fn bind(module: &Path, folder: &Path) -> Result<(), String> {
     let mut command = cargo();
-    command.args([
-        "install",
-        "--quiet",
-        "--no-default-features",
-        "--version",
-        &version,
-        "wasm-bindgen-cli",
-        "--root",
-    ]);
-    command.arg(&tools).env("CARGO_TARGET_DIR", target().join("web/tools-build"));
-    if command.stdin(Stdio::null()).status().is_ok_and(|status| status.success()) && is_right(&own) {
-        // What it was built from is not needed again.
-        let _ = std::fs::remove_dir_all(target().join("web/tools-build"));
-        return Ok(own);
+    command.args(["run", "--quiet", "--package", "hullfield-bindgen", "--"]).arg(module).arg(folder);
+    let status = command.stdin(Stdio::null()).status();
+    if status.is_ok_and(|status| status.success()) {
+        return Ok(());
     }
-    Err(format!(
-        "wasm-bindgen-cli {version} could not be built: cargo install wasm-bindgen-cli --version {version}"
-    ))
-}
-
-/// The version of a crate in the text of Cargo.lock.
-fn locked_version(lock: &str, name: &str) -> Option<String> {
-    let after = lock.split(&format!("name = \"{name}\"\n")).nth(1)?;
-    after.strip_prefix("version = \"")?.split('"').next().map(str::to_owned)
+    Err(format!("the JavaScript of {} could not be made", module.display()))
 }
 
 /// A text of the workspace's manifest.
@@ -211,9 +177,6 @@ mod tests {
         assert_eq!(minor("rustc 1.96.0 (ac68faa20 2026-05-25)"), Some(96));
         assert_eq!(minor("1.89"), Some(89));
         assert_eq!(minor("none"), None);
-        let lock = "name = \"wasm-bindgen-futures\"\nversion = \"0.4\"\n\nname = \"wasm-bindgen\"\nversion = \"0.2.130\"\n";
-        assert_eq!(locked_version(lock, "wasm-bindgen").as_deref(), Some("0.2.130"));
-        assert_eq!(locked_version(lock, "serde"), None);
         assert!(manifest_value("rust-version").is_some_and(|version| version.starts_with("1.")));
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
 fn page() -> Result<PathBuf, String> {
     let begin = Instant::now();
     let folder = target().join("web/page");
-    bind(&["playground"], &folder, "web")?;
+    bind(&["playground"], &folder)?;
     copy(&root().join("web/page"), &folder)?;
     report(&folder.join("hullfield_web_bg.wasm"), begin);
     Ok(folder)
@@ -53,7 +53,7 @@ fn package() -> Result<(), String> {
     }
     let begin = Instant::now();
     let folder = target().join("web/package");
-    bind(&["api"], &folder, "web")?;
+    bind(&["api"], &folder)?;
     copy(&source, &folder)?;
     for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
         let (from, to) = (root().join(licence), folder.join(licence));
@@ -88,19 +88,13 @@ fn base64(bytes: &[u8]) -> String {
 }
 
 /// Builds the crate with these features, and its JavaScript, into an empty folder.
-fn bind(features: &[&str], folder: &Path, kind: &str) -> Result<(), String> {
+fn bind(features: &[&str], folder: &Path) -> Result<(), String> {
     let compiler = Compiler::ensure()?;
-    let bindgen = wasm::bindgen()?;
     let module = compiler.build(CRATE, features)?;
     if folder.exists() {
         std::fs::remove_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
-    let mut command = Command::new(&bindgen);
-    command.arg(&module).arg("--out-dir").arg(folder).args(["--target", kind, "--no-typescript"]);
-    command.args(["--remove-name-section", "--remove-producers-section"]);
-    if !command.stdin(Stdio::null()).status().is_ok_and(|status| status.success()) {
-        return Err(format!("{} failed", bindgen.display()));
-    }
+    wasm::bind(&module, folder)?;
     if let Some(optimizer) = install::program("wasm-opt") {
         let module = folder.join("hullfield_web_bg.wasm");
         let smaller = folder.join("optimized.wasm");
