@@ -223,6 +223,34 @@ export interface Manifolds extends PairBatch {
   separations: Float64Array;
 }
 
+/** The answer of `gradients`: as that of `contacts`, with how the separation changes. */
+export interface Gradients extends PairBatch {
+  /** As of `contacts`, (n), within 1e-9 of the sum of the bounding radii. */
+  separation: Float64Array;
+  /** The rate by the position of `a`, (n, 3), world axes. */
+  positionA: Float64Array;
+  /** The rate by the rotation of `a` about the world's axes, (n, 3), in world units per radian. */
+  rotationA: Float64Array;
+  /** The rate by the position of `b`, (n, 3), world axes. */
+  positionB: Float64Array;
+  /** The rate by the rotation of `b` about the world's axes, (n, 3), in world units per radian. */
+  rotationB: Float64Array;
+  /** 0 where the separation is smooth; 1 where other points are as near, and the rates of rotations are those of one of them; 2 where another direction is as good, and no rate may hold. */
+  degeneracy: Uint8Array;
+}
+
+/** The answer of `hits`: a row for each body, statics not. */
+export interface Hits extends Batch {
+  /** Whether it touches another body or a static, (n), 0 or 1. */
+  hit: Uint8Array;
+}
+
+/** The answer of `hitCounts`: a row for each body, statics not. */
+export interface HitCounts extends Batch {
+  /** How many bodies and statics it touches, (n). */
+  hits: Uint32Array;
+}
+
 /** How bodies move: the columns have as many rows as the bodies. */
 export interface MotionColumns {
   /** Velocities of the bodies' positions, (n, 3), in world units per second. */
@@ -280,6 +308,54 @@ export interface Raycasts extends Batch {
   point: Float64Array;
   /** The unit normal there, (n, 3); NaN without a body, and where the ray begins inside. */
   normal: Float64Array;
+}
+
+/** The answer of `raycastsAll`: a row for each ray and body that it meets, by rays, the nearest first. */
+export interface RaycastsAll extends Raycasts {
+  /** The ray, (n). */
+  ray: Uint32Array;
+}
+
+/** The answer of `occlusions`: a row for each ray. */
+export interface Occlusions extends Batch {
+  /** Whether the ray meets a body, (n), 0 or 1. */
+  occluded: Uint8Array;
+}
+
+/** Shapes that move along straight lines, as columns: those of bodies, where they begin, and where they go. */
+export interface ShapeCastColumns extends Omit<BodyColumns, "owners"> {
+  /** Where each shape goes, (n, 3), of any length but 0. */
+  directions: Float32Array;
+  /** How far each shape goes, (n), in world units. Default: without an end. */
+  maxDistances?: Float32Array;
+}
+
+/** The answer of `shapeCasts`: a row for each shape. */
+export interface ShapeCasts extends Batch {
+  /** The first body that the shape meets, (n), or {@link NONE}. */
+  body: Uint32Array;
+  /** How far the shape goes until then, (n), in world units; 0 where they touch at the start; NaN without a body. */
+  distance: Float64Array;
+  /** A unit vector from the body to the shape there, (n, 3); NaN without a body. */
+  normal: Float64Array;
+  /** Whether they touch or overlap at the start, (n), 0 or 1. */
+  initialOverlap: Uint8Array;
+  /** The points of the shape and of the body that meet, (n, 2, 3), world frame; NaN without `witness`. */
+  points: Float64Array;
+  /** The separation then, (n), in world units; NaN without `witness`. */
+  separation: Float64Array;
+}
+
+/** The answer of `shapeCastsAll`: a row for each shape and body that it meets, by shapes, the nearest first. */
+export interface ShapeCastsAll extends ShapeCasts {
+  /** The shape, (n). */
+  cast: Uint32Array;
+}
+
+/** The answer of `shapeCastsAny`: a row for each shape. */
+export interface ShapeCastsAny extends Batch {
+  /** Whether the shape meets a body, (n), 0 or 1. */
+  hit: Uint8Array;
 }
 
 /** The answer of `nearestPoints`: a row for each point. */
@@ -351,6 +427,30 @@ export class Arena {
    */
   manifolds(bodies: BodyColumns, options?: { pairs?: Pairs; margin?: number }): Promise<Manifolds>;
   /**
+   * As `contacts`, with how the separation changes with the poses of both bodies, for optimisers. Measured in f64 on the CPU.
+   *
+   * @throws {HullfieldError} (rejects) as `distances`.
+   */
+  gradients(bodies: BodyColumns, options?: { pairs?: Pairs; margin?: number }): Promise<Gradients>;
+  /**
+   * The pairs whose boxes overlap, (n, 2), sorted: those that `"broadPhase"` examines.
+   *
+   * @throws {HullfieldError} (rejects) as `intersections`.
+   */
+  candidates(bodies: BodyColumns): Promise<Uint32Array>;
+  /**
+   * Whether each body touches another one or a static. Faster than `intersections` where bodies touch many others.
+   *
+   * @throws {HullfieldError} (rejects) as `intersections`.
+   */
+  hits(bodies: BodyColumns): Promise<Hits>;
+  /**
+   * How many bodies and statics each body touches.
+   *
+   * @throws {HullfieldError} (rejects) as `intersections`.
+   */
+  hitCounts(bodies: BodyColumns): Promise<HitCounts>;
+  /**
    * When moving bodies first meet: a row for each pair that does; for given pairs a row for each. Statics do not move.
    *
    * @param options `duration`: for how long they move, in seconds, default 1. `witness`: whether rows have points and separation, default false.
@@ -364,6 +464,12 @@ export class Arena {
    * @throws {HullfieldError} (rejects) as `intersections`; for a count of 0.
    */
   nearestBodies(bodies: BodyColumns, options?: { count?: number; maxDistance?: number }): Promise<NearestBodies>;
+  /**
+   * The bodies nearest to each of some shapes, which are bodies that are not in the scene: `query` is the row of the shape.
+   *
+   * @throws {HullfieldError} (rejects) as `nearestBodies`.
+   */
+  nearestBodiesTo(bodies: BodyColumns, shapes: BodyColumns, options?: { count?: number; maxDistance?: number }): Promise<NearestBodies>;
   /**
    * Builds what a GPU needs for queries over the pairs of the broad phase, in the background: otherwise the first query of a kind waits for it. Does nothing on
    * the CPU.
@@ -379,6 +485,38 @@ export class Arena {
    */
   raycasts(bodies: BodyColumns, rays: RayColumns, options?: { skipStart?: boolean }): Promise<Raycasts>;
   /**
+   * All bodies that each ray meets.
+   *
+   * @throws {HullfieldError} (rejects) as `raycasts`.
+   */
+  raycastsAll(bodies: BodyColumns, rays: RayColumns, options?: { skipStart?: boolean }): Promise<RaycastsAll>;
+  /**
+   * Whether each ray meets a body. Faster than `raycasts`.
+   *
+   * @throws {HullfieldError} (rejects) as `raycasts`.
+   */
+  occlusions(bodies: BodyColumns, rays: RayColumns, options?: { skipStart?: boolean }): Promise<Occlusions>;
+  /**
+   * The first body that each moved shape meets. Shapes do not turn, and half-spaces do not move.
+   *
+   * @param options `skipStart`: whether bodies that a shape overlaps at the start are passed over, default false. `witness`: whether rows have points and
+   * separation, default false.
+   * @throws {HullfieldError} (rejects) as `intersections`; for a direction of length 0.
+   */
+  shapeCasts(bodies: BodyColumns, casts: ShapeCastColumns, options?: { skipStart?: boolean; witness?: boolean }): Promise<ShapeCasts>;
+  /**
+   * All bodies that each moved shape meets.
+   *
+   * @throws {HullfieldError} (rejects) as `shapeCasts`.
+   */
+  shapeCastsAll(bodies: BodyColumns, casts: ShapeCastColumns, options?: { skipStart?: boolean; witness?: boolean }): Promise<ShapeCastsAll>;
+  /**
+   * Whether each moved shape meets a body. Faster than `shapeCasts`.
+   *
+   * @throws {HullfieldError} (rejects) as `shapeCasts`.
+   */
+  shapeCastsAny(bodies: BodyColumns, casts: ShapeCastColumns, options?: { skipStart?: boolean; witness?: boolean }): Promise<ShapeCastsAny>;
+  /**
    * The body nearest to each point, (n, 3).
    *
    * @param options `maxDistance`: how far it may be, in world units. Default: any distance.
@@ -391,9 +529,21 @@ export class Arena {
    * @throws {HullfieldError} (rejects) as `intersections`.
    */
   containments(bodies: BodyColumns, points: Float32Array | Float64Array): Promise<Containments>;
+  /**
+   * Adds hulls, and returns the number of the first. All hulls are laid out anew, so add many at once.
+   *
+   * @throws {HullfieldError} for what is no hull, and where a GPU has no memory. The arena is then unchanged.
+   */
+  addHulls(hulls: readonly Hull[]): number;
+  /**
+   * Removes hulls by their numbers. Other hulls keep their numbers, and removed numbers are not used again.
+   *
+   * @throws {HullfieldError} for a hull that does not exist, that was removed, or that a static is made of. The arena is then unchanged.
+   */
+  removeHulls(ids: Uint32Array): void;
   /** Where queries run. */
   readonly engine: Engine;
-  /** How many hulls there are. */
+  /** How many hulls there are, with those that were removed. */
   readonly hullCount: number;
   /** Gives the arena's memory back, also on the GPU. */
   free(): void;
@@ -431,6 +581,8 @@ export class Grid {
   readonly dimension: number;
   /** The obstacles, with those that the clearance made: a byte for each cell. */
   readonly obstacles: Uint8Array;
+  /** The cost of each cell; empty where all are 1. */
+  readonly costs: Uint32Array;
   /** The moves by their codes, (n, 3): x, y and z. */
   readonly offsets: Int32Array;
   /** The distance of each cell's centre from the nearest obstacle, in world units. `border`: whether the border is one. Default: `"open"`. */
@@ -459,12 +611,56 @@ export class Flow {
    */
   solve(goals: Int32Array, options?: { maxDistance?: number; until?: Int32Array }): Promise<Field>;
   /**
-   * Makes cells obstacles (`block`) or free. Fields that are solved stay as they are.
+   * Solves many fields, one for each list of goals. On a GPU many small fields take hardly longer than one.
+   *
+   * @throws {HullfieldError} (rejects) as `solve`, with the number of the field.
+   */
+  fields(goals: readonly Int32Array[], options?: { maxDistance?: number; until?: Int32Array }): Promise<Field[]>;
+  /**
+   * Brings a field up to date after `edit`; with `goals` also after these changed. Takes less time than a new field where little has changed. The handle that
+   * was given is used up, as by `free()`; a `copy()` of it keeps the old field.
+   *
+   * @throws {HullfieldError} (rejects) as `solve`.
+   */
+  update(field: Field, goals?: Int32Array): Promise<Field>;
+  /**
+   * Makes cells obstacles (`block`) or free, and sets costs. Fields that are solved stay as they are.
+   *
+   * @param edits lists of cells; `cost` has one cost for each of its cells, 1 or more.
+   * @throws {HullfieldError} for a cell off the grid and a cost of 0: then no cell is changed.
+   */
+  edit(edits: { block?: Int32Array; free?: Int32Array; cost?: { cells: Int32Array; costs: Uint32Array } }): void;
+  /**
+   * Puts agents into cells. On a GPU they stay there from step to step.
    *
    * @throws {HullfieldError} for a cell off the grid.
    */
-  edit(edits: { block?: Int32Array; free?: Int32Array }): void;
+  agents(cells: Int32Array): Agents;
+  /**
+   * Builds what a GPU needs for some queries, in the background: otherwise the first query of a kind waits for it. Does nothing on the CPU.
+   *
+   * @throws {HullfieldError} (rejects) where the device is lost or has no memory.
+   */
+  prepare(queries: readonly ("solve" | "solveUntil" | "update" | "step" | "paths" | "distancesAt")[]): Promise<void>;
   /** Gives the memory back. */
+  free(): void;
+}
+
+/** Agents that follow a field from cell to cell. */
+export class Agents {
+  private constructor();
+  /**
+   * Moves each agent some cells on, towards the goals of a field of the same engine; it stops at a goal.
+   *
+   * @param stepCount how many cells, by default 1.
+   * @throws {HullfieldError} for a field over a grid of another size or of another engine.
+   */
+  step(field: Field, stepCount?: number): void;
+  /** The cells of the agents. */
+  cells(): Promise<Int32Array>;
+  /** How many agents there are. */
+  readonly count: number;
+  /** Gives the memory back, also on the GPU. */
   free(): void;
 }
 
@@ -477,6 +673,8 @@ export class Field {
   nextCodes(): Promise<Uint8Array>;
   /** The distances of some cells. Rejects for a cell off the grid. */
   distancesAt(cells: Int32Array): Promise<Uint32Array>;
+  /** The cells that agents in some cells go to next; at a goal, and where no goal is reached, the cell itself. Rejects for a cell off the grid. */
+  nextCells(cells: Int32Array): Promise<Int32Array>;
   /** The path from a cell to the nearest goal, with both; the start alone, of the length {@link UNREACHABLE}, where no goal is reached. */
   path(start: readonly number[]): Promise<{ cells: Int32Array; length: number }>;
   /** Paths from many cells: path i has the indices `cells[offsets[i]]` to `cells[offsets[i + 1] - 1]`. */
@@ -490,7 +688,62 @@ export class Field {
   directions(positions: Float64Array, options?: { sight?: number }): Promise<Float64Array>;
   /** How many cells are reached. */
   readonly reachedCount: number;
+  /** Another handle of the same field. */
+  copy(): Field;
   /** Gives the memory back, also on the GPU. */
+  free(): void;
+}
+
+/** Options of a cost distance. */
+export interface CostDistanceOptions {
+  /** The neighbours of a cell. Default: `"eight"`. */
+  connectivity?: "four" | "eight";
+  /** When a diagonal move is allowed: if all cells between are free, if one is, or always. Default: `"any"`, as in GRASS's r.cost. */
+  corners?: "bothFree" | "oneFree" | "any";
+  /** Which friction a move pays: the mean of both cells', that of the cell entered, or that of the cell left. Default: `"mean"`. */
+  costRule?: "mean" | "entry" | "exit";
+  /** The size of a cell along x and y, in units of the map. Default: 1, and distances are in cells. */
+  cellSize?: readonly [number, number] | Float64Array;
+  /** Cells farther than this are not reached. Default: no limit. */
+  maxDistance?: number;
+  /** Whether `allocation` is computed. Default: false. */
+  allocation?: boolean;
+  /** Whether `nextCodes` is computed, which `path` needs. Default: false. */
+  next?: boolean;
+  /** The height of each cell, row by row, in units of the map: then the length of a step is that over the ground. Default: the ground is flat. */
+  elevation?: Float32Array;
+  /** Slopes, ascending, each with the factor of a step of this slope, (n, 2), or Tobler's hiking function. Default: 1 everywhere. */
+  factors?: Float64Array | "tobler";
+  /** Whether paths are walked from the target to the cell. Default: false. */
+  outward?: boolean;
+}
+
+/** The least cost of a path from each cell of a raster to a target: friction times length, added up. Solved on the thread that calls. */
+export class CostDistance {
+  /**
+   * @param size width and height, in cells.
+   * @param friction of each cell, row by row. A cell whose friction is 0 or negative, NaN or infinite is a barrier.
+   * @param targets cells, x and y each. Those on barriers and off the raster are left out.
+   * @throws {HullfieldError} where no target is left, for lists of another length, and for options out of range.
+   */
+  constructor(
+    size: readonly [number, number] | Uint32Array, friction: Float32Array | Float64Array, targets: Int32Array, options?: CostDistanceOptions,
+  );
+  /** The distance of each cell, row by row, in units of the map times those of friction; infinite where no target is reached. */
+  readonly distances: Float32Array;
+  /** The target of each cell by its number, row by row, or {@link NONE}. Empty without the option `allocation`. */
+  readonly allocation: Uint32Array;
+  /** The code of each cell's move, row by row, or {@link NEXT_NONE}. Empty without the option `next`. */
+  readonly nextCodes: Uint8Array;
+  /** The path from a cell to its target, x and y each, with both. Throws for a cell off the raster, and without the option `next`. */
+  path(start: Vector2): Int32Array;
+  /** How many cells are reached, targets included. */
+  readonly reachedCount: number;
+  /** The largest distance of a reached cell. */
+  readonly farthest: number;
+  /** The largest relative error of a distance, without the rounding to f32. */
+  readonly errorBound: number;
+  /** Gives the memory back. */
   free(): void;
 }
 
@@ -523,26 +776,78 @@ export interface RoomPathOptions {
   toNearest?: boolean;
 }
 
+/** Options of a room. */
+export interface RoomOptions {
+  /** The radius of the agents, in the room's units. Default: 0. */
+  radius?: number;
+  /** Whether paths squeeze through points in which walls touch. Default: false. */
+  squeeze?: boolean;
+  /** Whether triangles are merged into larger cells. Default: true. */
+  merge?: boolean;
+  /** Whether rings that cross are repaired. Default: true. */
+  repair?: boolean;
+  /** Doors, (n, 4): segments across which nobody walks while they are shut. They are open at first. */
+  doors?: Float64Array;
+}
+
+/** A point of a room. */
+export interface RoomPoint {
+  /** Where it is. */
+  position: Float64Array;
+  /** How far it is from the point that was given; of a move, how far it is from where the agent wanted to go. */
+  distance: number;
+  /** The cell that holds it. */
+  cell: number;
+}
+
 /** A room in two dimensions: a polygon with holes. Queries run on the thread that calls. */
 export class Room {
   /**
    * @param outer the outer ring, (n, 2).
    * @param holes rings, each (n, 2).
-   * @param options `radius`: of the agents, default 0. `squeeze`: whether paths squeeze through points in which walls touch, default false.
-   * `merge`: whether triangles are merged into larger cells, default true. `repair`: whether rings that cross are repaired, default true.
    * @throws {HullfieldError} for a ring of fewer than three points, and where nothing of the room is left.
    */
-  constructor(
-    outer: Float64Array,
-    holes?: readonly Float64Array[] | null,
-    options?: { radius?: number; squeeze?: boolean; merge?: boolean; repair?: boolean },
-  );
+  constructor(outer: Float64Array, holes?: readonly Float64Array[] | null, options?: RoomOptions);
+  /**
+   * A room of convex cells that share their vertices.
+   *
+   * @param vertices (n, 2).
+   * @param cells lists of vertices, each counter-clockwise.
+   * @throws {HullfieldError} for a cell that is not convex, and for a vertex that does not exist.
+   */
+  static fromCells(vertices: Float64Array, cells: readonly Uint32Array[], options?: RoomOptions): Room;
   /** The path between two points. Throws for a number that is not finite. */
   path(start: Vector2, goal: Vector2, options?: RoomPathOptions): RoomPath;
   /** The paths of many queries, (n, 4): start and goal. */
   paths(queries: Float64Array, options?: RoomPathOptions): RoomPath[];
   /** The point of the room nearest to a point. */
-  nearestPoint(point: Vector2): { position: Float64Array; distance: number; cell: number } | null;
+  nearestPoint(point: Vector2): RoomPoint | null;
+  /** A point with its cell; null where it is off the room. */
+  locate(point: Vector2): RoomPoint | null;
+  /** Where an agent stands after a straight move that slides along walls; null where it begins off the room. */
+  moveAlong(start: Vector2, displacement: Vector2): RoomPoint | null;
+  /** The nearest wall by its two vertices, and the point of it; null where the point is off the room. */
+  distanceToWall(point: Vector2): { point: Float64Array; distance: number; wall: Uint32Array } | null;
+  /**
+   * Puts an obstacle, a ring (n, 2), into the room, and returns its number. Only the cells around it are built anew.
+   *
+   * @throws {HullfieldError} for a ring of fewer than three points. The room is then unchanged.
+   */
+  putObstacle(ring: Float64Array): number;
+  /** Gives an obstacle another ring. Throws as `putObstacle`, and for an obstacle that does not exist. */
+  moveObstacle(obstacle: number, ring: Float64Array): void;
+  /** Takes an obstacle out; its number is not used again. Throws for an obstacle that does not exist. */
+  takeObstacle(obstacle: number): void;
+  /** Makes a door of edges between cells, (n, 2) vertices, and returns its number. It is open at first. Throws for other edges. */
+  addDoor(edges: Uint32Array): number;
+  /** Makes a door of whole cells, and returns its number: while it is shut nobody walks in them. It is open at first. */
+  addDoorCells(cells: Uint32Array): number;
+  /** Opens or shuts a door. Throws for a door that does not exist. */
+  setDoor(door: number, isOpen: boolean): void;
+  /** How many doors there are. */
+  readonly doorCount: number;
+  /** How many parts the room has between which there is no way. */
+  readonly islandCount: number;
   /** Where a ray first meets a wall, or ends: `wall` has its two vertices, or {@link NONE}. Null where the ray begins off the room. */
   raycast(
     start: Vector2, direction: Vector2, maxDistance: number,
@@ -614,6 +919,38 @@ export class Surface {
   paths(queries: Float64Array, options?: SurfacePathOptions): SurfacePath[];
   /** The exact distance of each vertex from a source; infinite where there is no way. */
   distances(source: Place): Float64Array;
+  /** The point of the surface nearest to a position, its distance and its face; null where it is farther than `maxSnap`. */
+  nearestPoint(point: Place): { position: Float64Array; distance: number; face: number } | null;
+  /**
+   * Where a straight walk over the surface meets a wall, or ends after `maxDistance`: `wall` has its two vertices, or {@link NONE}. Null where it begins off
+   * the surface. Throws for a direction that is at right angles to the surface.
+   */
+  raycast(
+    start: Place, direction: Vector3, maxDistance: number,
+  ): { point: Float64Array; direction: Float64Array; distance: number; face: number; wall: Uint32Array } | null;
+  /** Where an agent stands after a walk over the surface that slides along walls; null where it begins off the surface. */
+  moveAlong(
+    start: Place, displacement: Vector3,
+  ): { position: Float64Array; tangent: Float64Array; normal: Float64Array; face: number } | null;
+  /**
+   * Sets the links, such as ladders, which join two points of the surface: (n, 7), both ends and the cost, as the length of a walk that costs as much.
+   * They replace those of before.
+   *
+   * @param twoWay a byte for each, 0 for a link that can't be taken backwards. Default: all can.
+   * @throws {HullfieldError} for a cost below 0, and for an end farther from the surface than `maxSnap`. The links are then unchanged.
+   */
+  setLinks(links: Float64Array, twoWay?: Uint8Array): void;
+  /** Allows walking on faces whose normal is within so many degrees, 0 to 180, of `up`, and on no others. */
+  setWalkableSlope(up: Vector3, degrees: number): void;
+  /** The surface as bytes, which `fromBytes` and the Rust library read. */
+  toBytes(): Uint8Array;
+  /**
+   * A surface of the bytes of `toBytes`; its answers are equal to the bit.
+   *
+   * @param options `maxSnap`: by default as saved. `landmarks`: whether landmarks are measured, default false.
+   * @throws {HullfieldError} for any other bytes.
+   */
+  static fromBytes(bytes: Uint8Array, options?: { maxSnap?: number; landmarks?: boolean }): Surface;
   /** Says which faces may be walked on: a byte for each, 0 for no. */
   setWalkable(mask: Uint8Array): void;
   /** Gives the memory back. */

@@ -74,6 +74,8 @@ export const Arena = guarded(module.Arena);
 export const Grid = guarded(module.Grid);
 export const Flow = guarded(module.Flow);
 export const Field = guarded(module.Field);
+export const Agents = guarded(module.Agents);
+export const CostDistance = guarded(module.CostDistance);
 export const Room = guarded(module.Room);
 export const Surface = guarded(module.Surface);
 

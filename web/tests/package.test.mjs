@@ -120,6 +120,56 @@ test("manifolds, sweeps and nearest bodies", { skip }, async () => {
   await assert.rejects(arena.prepare(["all"]), sentence(/queries\[0\] is 'all'/));
 });
 
+test("all hits of rays, moved shapes, and bodies near other shapes", { skip }, async () => {
+  const { NONE } = hullfield;
+  const [arena, bodies] = boxes();
+  const rays = { origins: new Float64Array([-2, 0.125, 0, -2, 9, 0]), directions: new Float32Array([1, 0, 0, 1, 0, 0]) };
+  const all = await arena.raycastsAll(bodies, rays);
+  assert.deepEqual([[...all.ray], [...all.body]], [[0, 0, 0], [0, 1, 2]]);
+  near(all.distance, [1.5, 2.375, 4.5], 1e-7);
+  assert.deepEqual([...(await arena.occlusions(bodies, rays)).occluded], [1, 0]);
+  // A box that comes along x, one that passes by, and one that begins inside.
+  const casts = {
+    hulls: 0,
+    positions: new Float32Array([-3, 0, 0, -3, 5, 0, 3, 0.25, 0]),
+    directions: new Float32Array([2, 0, 0, 1, 0, 0, 1, 0, 0]),
+    maxDistances: new Float32Array([10, 10, 10]),
+  };
+  const first = await arena.shapeCasts(bodies, casts, { witness: true });
+  assert.deepEqual([[...first.body], [...first.initialOverlap]], [[0, NONE, 2], [0, 0, 1]]);
+  near([first.distance[0], first.distance[2], first.normal[0], first.points[0]], [2, 0, -1, -0.5], FAST);
+  assert.ok(Number.isNaN(first.distance[1]) && Number.isNaN(first.points[6]));
+  assert.equal((await arena.shapeCasts(bodies, casts, { skipStart: true })).body[2], NONE);
+  const every = await arena.shapeCastsAll(bodies, casts);
+  assert.deepEqual([[...every.cast], [...every.body]], [[0, 0, 0, 2], [0, 1, 2, 2]]);
+  near(every.distance, [2, 2.875, 5, 0], FAST);
+  assert.deepEqual([...(await arena.shapeCastsAny(bodies, casts)).hit], [1, 0, 1]);
+  await assert.rejects(arena.shapeCasts(bodies, { ...casts, directions: new Float32Array(9) }), sentence(/cast 0: direction/));
+  await assert.rejects(arena.shapeCasts(bodies, { ...casts, owners: new Uint32Array(3) }), sentence(/casts has no field 'owners'/));
+  const shapes = { hulls: 0, positions: new Float32Array([4.5, 0, 0]) };
+  const nearest = await arena.nearestBodiesTo(bodies, shapes, { count: 2 });
+  assert.deepEqual([[...nearest.query], [...nearest.body]], [[0, 0], [2, 1]]);
+  near(nearest.separation, [0.5, 2.625], 1e-8);
+});
+
+test("gradients, candidates, hits, and hulls that come and go", { skip }, async () => {
+  const { Hull } = hullfield;
+  const [arena, bodies] = boxes();
+  assert.deepEqual([...await arena.candidates(bodies)], [0, 1]);
+  assert.deepEqual([...(await arena.hits(bodies)).hit], [1, 1, 0]);
+  assert.deepEqual([...(await arena.hitCounts(bodies)).hits], [1, 1, 0]);
+  const slope = await arena.gradients(bodies, { pairs: new Uint32Array([1, 2]) });
+  near([...slope.separation, ...slope.positionA, ...slope.positionB], [1.125, -1, 0, 0, 1, 0, 0], 1e-9);
+  // Faces lie on one another: other points are as near.
+  assert.deepEqual([...slope.degeneracy], [1]);
+  assert.equal(arena.addHulls([Hull.ball(1), Hull.ball(2)]), 1);
+  assert.equal(arena.hullCount, 3);
+  near((await arena.contacts({ ...bodies, hulls: new Uint32Array([0, 0, 2]) }, { pairs: new Uint32Array([1, 2]) })).separation, [-0.375], FAST);
+  arena.removeHulls(new Uint32Array([1]));
+  await assert.rejects(arena.contacts({ ...bodies, hulls: 1 }), sentence(/hull 1/));
+  assert.throws(() => arena.removeHulls(new Uint32Array([7])), sentence(/hull.* 7 does not exist/, "missing"));
+});
+
 test("positions in f64, rotations, groups, worlds and statics", { skip }, async () => {
   const { Arena, Engine, Hull } = hullfield;
   const hulls = [Hull.ball(1), Hull.fromPoints(new Float32Array([0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1])), Hull.halfSpace()];
@@ -172,6 +222,58 @@ test("a field over a grid", { skip }, async () => {
   assert.deepEqual([...await field.distancesAt(new Int32Array([3, 1]))], [4]);
 });
 
+test("fields in a batch, updates, costs and agents", { skip }, async () => {
+  const { Flow, Grid, UNREACHABLE } = hullfield;
+  const flow = new Flow(new Grid([5, 2], new Uint8Array(10), { connectivity: "four" }));
+  await flow.prepare(["solve", "update"]);
+  const [left, right] = await flow.fields([new Int32Array([0, 0]), new Int32Array([4, 0, 4, 1])]);
+  assert.deepEqual([...await left.distances()], [0, 1, 2, 3, 4, 1, 2, 3, 4, 5]);
+  assert.deepEqual([...await right.distances()], [4, 3, 2, 1, 0, 4, 3, 2, 1, 0]);
+  assert.deepEqual([...await left.nextCells(new Int32Array([3, 0, 0, 0]))], [2, 0, 0, 0]);
+  const agents = flow.agents(new Int32Array([3, 0, 4, 1]));
+  agents.step(left, 2);
+  agents.step(left);
+  assert.equal(agents.count, 2);
+  assert.deepEqual([...await agents.cells()], [0, 0, 2, 0]);
+  const kept = left.copy();
+  flow.edit({ block: new Int32Array([1, 0]), cost: { cells: new Int32Array([2, 1]), costs: new Uint32Array([7]) } });
+  assert.deepEqual([...flow.grid.costs], [1, 1, 1, 1, 1, 1, 1, 7, 1, 1]);
+  const updated = await flow.update(left);
+  // Into (1, 1), (0, 1) and (0, 0) each step costs 1, into (2, 1) it costs 7.
+  assert.deepEqual([...await updated.distances()], [0, UNREACHABLE, 10, 11, 12, 1, 2, 3, 10, 11]);
+  assert.equal((await kept.distances())[1], 1);
+  await assert.rejects(flow.update(left), sentence(/field was freed/));
+  const moved = await flow.update(updated, new Int32Array([4, 1]));
+  assert.deepEqual([...await moved.distancesAt(new Int32Array([4, 0, 3, 1, 2, 1]))], [1, 1, 2]);
+  await assert.rejects(flow.update(flow.grid), sentence(/field is of the class Grid, it must be of the class Field/));
+  await assert.rejects(flow.fields([new Int32Array([0, 0]), new Int32Array([9, 9])]), sentence(/1.*no goal is left/, "noGoals"));
+  assert.throws(() => flow.edit({ cost: { cells: new Int32Array([0, 0]) } }), sentence(/costs has 0 rows, cells has 1/, "count"));
+  assert.throws(() => agents.step(new Flow(new Grid([9, 9], new Uint8Array(81)))), sentence(/of the class Flow/));
+});
+
+test("a cost distance over a raster", { skip }, () => {
+  const { CostDistance, NEXT_NONE, NONE } = hullfield;
+  // The middle of the row in the middle is a barrier.
+  const friction = new Float32Array([1, 2, 1, 1, NaN, 1, 1, 1, 1]);
+  const found = new CostDistance([3, 3], friction, new Int32Array([0, 0, 2, 2]), { allocation: true, next: true, connectivity: "four" });
+  near(found.distances, [0, 1.5, 2, 1, Infinity, 1, 2, 1, 0].map((x) => x), 1e-6);
+  assert.deepEqual([...found.allocation], [0, 0, 1, 0, NONE, 1, found.allocation[6], 1, 1]);
+  assert.equal(found.nextCodes[0], NEXT_NONE);
+  assert.deepEqual([...found.path([1, 0])], [1, 0, 0, 0]);
+  assert.ok(found.reachedCount === 8 && found.farthest === 2 && found.errorBound < 1e-3);
+  const steep = new CostDistance([2, 1], new Float64Array([1, 1]), new Int32Array([1, 0]), {
+    cellSize: [4, 4], elevation: new Float32Array([0, 3]), factors: new Float64Array([0, 1, 0.75, 2]),
+  });
+  near(steep.distances, [10, 0], 1e-5);
+  const raise = (call, ...expected) => assert.throws(call, sentence(...expected));
+  raise(() => steep.path([0, 0]), /option next/);
+  raise(() => found.path([3, 0]), /in the raster of 3 x 3/);
+  raise(() => new CostDistance([3, 3], new Float32Array(8), new Int32Array([0, 0])), /8 .*9|9/, "count");
+  raise(() => new CostDistance([3, 3], friction, new Int32Array([1, 1])), /no goal is left|no target/, "noGoals");
+  raise(() => new CostDistance([3, 3], friction, new Int32Array([0, 0]), { factors: "tobler" }), /factors is given without elevation/);
+  raise(() => new CostDistance([3.5, 3], friction, new Int32Array([0, 0])), /width and height are whole numbers/);
+});
+
 test("a path in a room", { skip }, () => {
   const { Room } = hullfield;
   const outer = new Float64Array([0, 0, 10, 0, 10, 10, 0, 10]);
@@ -188,6 +290,38 @@ test("a path in a room", { skip }, () => {
   near([...beside.position, beside.distance], [10, 5, 2]);
   near(room.raycast([1, 5], [1, 0], 20).point, [4, 5]);
   assert.equal(room.raycast([5, 5], [1, 0], 20), null);
+  assert.equal(room.locate([5, 5]), null);
+  near(room.locate([1, 1]).position, [1, 1]);
+  near(room.moveAlong([1, 5], [20, 1]).position, [4, 6]);
+  const wall = room.distanceToWall([5, 1]);
+  near([...wall.point, wall.distance], [5, 0, 1]);
+  assert.equal(wall.wall.length, 2);
+});
+
+test("obstacles and doors of a room", { skip }, () => {
+  const { Room } = hullfield;
+  const outer = new Float64Array([0, 0, 10, 0, 10, 3, 0, 3]);
+  const walls = [new Float64Array([5, 0, 5, 1]), new Float64Array([5, 2, 5, 3])];
+  const room = new Room(outer, walls, { doors: new Float64Array([5, 1, 5, 2]) });
+  assert.deepEqual([room.doorCount, room.islandCount, room.path([1, 1.5], [9, 1.5]).length], [1, 1, 8]);
+  room.setDoor(0, false);
+  assert.deepEqual([room.islandCount, room.path([1, 1.5], [9, 1.5]).reach], [2, "unreachable"]);
+  room.setDoor(0, true);
+  const ring = new Float64Array([2, 1, 3, 1, 3, 2, 2, 2]);
+  const box = room.putObstacle(ring);
+  near([room.area], [29]);
+  assert.ok(room.path([1, 1.5], [4, 1.5]).length > 3);
+  room.moveObstacle(box, ring.map((x, at) => at % 2 === 0 ? x + 5 : x));
+  assert.equal(room.path([1, 1.5], [4, 1.5]).length, 3);
+  room.takeObstacle(box);
+  near([room.area], [30]);
+  assert.throws(() => room.moveObstacle(box, ring), sentence(/obstacle/));
+  assert.throws(() => room.setDoor(3, true), sentence(/door 3 does not exist/, "missing"));
+  assert.throws(() => room.setDoor(0, 1), sentence(/isOpen is the number 1, it must be true or false/));
+  const cells = Room.fromCells(new Float64Array([0, 0, 2, 0, 2, 1, 0, 1, 4, 0, 4, 1]), [new Uint32Array([0, 1, 2, 3]), new Uint32Array([1, 4, 5, 2])]);
+  cells.setDoor(cells.addDoor(new Uint32Array([1, 2])), false);
+  assert.equal(cells.path([1, 0.5], [3, 0.5]).reach, "unreachable");
+  assert.equal(cells.addDoorCells(new Uint32Array([1])), 1);
 });
 
 test("a geodesic over a square and over an edge", { skip }, () => {
@@ -203,6 +337,28 @@ test("a geodesic over a square and over an edge", { skip }, () => {
   near([folded.path(1, 3, { method: "exact" }).length, folded.distances([0, half, 0])[3]], [Math.SQRT2, Math.SQRT2]);
   square.setWalkable(new Uint8Array([1, 0]));
   assert.equal(square.path(0, 3).reach, "goal off");
+});
+
+test("walks, links, slopes and saved surfaces", { skip }, () => {
+  const { NONE, Surface } = hullfield;
+  // A floor, and a wall at right angles to it.
+  const vertices = new Float64Array([0, 0, 0, 4, 0, 0, 4, 4, 0, 0, 4, 0, 4, 0, 4, 4, 4, 4]);
+  const surface = new Surface(vertices, new Uint32Array([0, 1, 2, 0, 2, 3, 1, 4, 5, 1, 5, 2]));
+  const up = surface.raycast([1, 2, 0], [1, 0, 0], 5);
+  near([...up.point, ...up.direction, up.distance], [4, 2, 2, 0, 0, 1, 5]);
+  assert.deepEqual([...up.wall], [NONE, NONE]);
+  assert.deepEqual([...surface.raycast([1, 2, 0], [1, 0, 0], 9).wall].sort(), [4, 5]);
+  near(surface.moveAlong([1, 1, 0], [2, -2, 0]).position, [3, 0, 0]);
+  const nearest = surface.nearestPoint([1, 1, 2]);
+  near([...nearest.position, nearest.distance], [1, 1, 0, 2]);
+  surface.setLinks(new Float64Array([1, 2, 0, 4, 2, 3, 0.5]), new Uint8Array([0]));
+  near([surface.path([1, 2, 0], [4, 2, 3]).length], [0.5]);
+  const saved = Surface.fromBytes(surface.toBytes());
+  near([saved.path([1, 2, 0], [4, 2, 3]).length, saved.path([4, 2, 3], [1, 2, 0]).length], [0.5, 6]);
+  surface.setWalkableSlope([0, 0, 1], 45);
+  assert.equal(surface.path([1, 2, 0], [4, 2, 3]).reach, "goal off");
+  assert.throws(() => Surface.fromBytes(new Uint8Array(50)), sentence(/hullsurf/));
+  assert.throws(() => surface.setLinks(new Float64Array([1, 2, 0, 4, 2, 3, -1])), sentence(/link 0/));
 });
 
 test("errors are sentences", { skip }, async () => {
@@ -308,7 +464,7 @@ test("the types name all that is exported", { skip }, () => {
   const declared = [...types.matchAll(/^export (?:function|class|const) (\w+)/gm)].map(([, name]) => name);
   assert.deepEqual(declared.sort(), Object.keys(hullfield).sort());
   // The members of each class, as the module has them.
-  for (const name of ["Engine", "Hull", "Arena", "Grid", "Flow", "Field", "Room", "Surface"]) {
+  for (const name of ["Engine", "Hull", "Arena", "Grid", "Flow", "Field", "Agents", "CostDistance", "Room", "Surface"]) {
     const body = new RegExp(`^export class ${name} \\{\\n([^]*?)^\\}`, "m").exec(types)[1];
     const found = hullfield[name];
     const own = [...Object.getOwnPropertyNames(found.prototype), ...Object.getOwnPropertyNames(found)];

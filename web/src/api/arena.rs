@@ -1,19 +1,21 @@
 //! Queries over bodies.
 
 use hullfield::collide::{
-    self, Batch, Contact, ContactOptions, Containment, Distance, DistanceOptions, Intersection, Manifold,
-    ManifoldOptions, NearestBody, NearestOptions, NearestPoint, Options, Pairs, PointOptions, Precision,
-    Query, RayOptions, Raycast, Status, Sweep, SweepOptions, SweepOutcome,
+    self, ContactOptions, DistanceOptions, GradientOptions, ManifoldOptions, NearestOptions, Options, Pairs,
+    PointOptions, Precision, Query, RayOptions, ShapeCastOptions, SweepOptions,
 };
 use js_sys::{Promise, Uint32Array};
 use wasm_bindgen::prelude::*;
 
-use crate::api::bodies::{Bodies, Positions, Rays, read_motions};
+use crate::api::bodies::{Bodies, Positions, Rays, ShapeCasts, read_motions};
 use crate::api::engine::Engine;
 use crate::api::error::{invalid, thrown};
 use crate::api::hull::read_hulls;
-use crate::api::input::{Fields, Read, choice, flag, handle, list, rows, single, whole};
-use crate::api::output::{NAN, NONE, Row, promised, settled};
+use crate::api::input::{
+    Fields, Read, choice, flag, handle, list, numbers, rows as read_rows, single, whole,
+};
+use crate::api::output::{promised, settled};
+use crate::api::rows;
 
 /// The hulls of a scene, and the queries over bodies made of them.
 #[wasm_bindgen]
@@ -32,7 +34,7 @@ enum Chosen {
 impl Chosen {
     fn read(name: &str, value: &JsValue) -> Read<Self> {
         if value.as_string().is_none() {
-            return Ok(Self::Given(rows::<Uint32Array, 2>(name, value)?));
+            return Ok(Self::Given(read_rows::<Uint32Array, 2>(name, value)?));
         }
         let is_exhaustive = choice(name, value, &[("broadPhase", false), ("exhaustive", true)])?;
         Ok(if is_exhaustive { Self::Exhaustive } else { Self::BroadPhase })
@@ -53,137 +55,27 @@ fn pair_options(options: &JsValue, margin: f32) -> Read<(Chosen, f32)> {
     Ok((fields.read("pairs", Chosen::read, Chosen::BroadPhase)?, fields.read("margin", single, margin)?))
 }
 
-fn code(status: Status) -> u8 {
-    match status {
-        Status::Separated => 0,
-        Status::Touching => 1,
-        Status::Penetrating => 2,
-    }
+fn nearest_options(options: &JsValue) -> Read<NearestOptions> {
+    let fields = Fields::of("options", options, &["count", "maxDistance"])?;
+    let plain = NearestOptions::default();
+    Ok(NearestOptions {
+        count: fields.read("count", whole, plain.count)?,
+        max_distance: fields.read("maxDistance", single, plain.max_distance)?,
+    })
 }
 
-/// The number of rows, and the statistics of a query.
-fn begun<R>(batch: &Batch<R>) -> Row {
-    let stats = &batch.stats;
-    let stats = Row::default()
-        .set("candidateCount", stats.candidate_count as f64)
-        .set("hitCount", stats.hit_count as f64)
-        .set("settledCount", stats.settled_count as f64)
-        .set("compileMs", stats.times.compile_ms)
-        .set("totalMs", stats.times.total_ms);
-    Row::default().set("count", batch.rows.len() as f64).set("stats", stats)
+fn ray_options(options: &JsValue) -> Read<RayOptions> {
+    let fields = Fields::of("options", options, &["skipStart"])?;
+    Ok(RayOptions { skip_start: fields.read("skipStart", flag, false)? })
 }
 
-fn intersections(batch: Batch<Intersection>) -> JsValue {
-    let rows = &batch.rows;
-    begun(&batch)
-        .indices("a", rows.iter().map(|row| row.a))
-        .indices("b", rows.iter().map(|row| row.b))
-        .bytes("status", rows.iter().map(|row| code(row.status)))
-        .singles("axis", rows.iter().flat_map(|row| row.axis.unwrap_or([f32::NAN; 3])))
-        .into()
-}
-
-fn distances(batch: Batch<Distance>) -> JsValue {
-    let rows = &batch.rows;
-    begun(&batch)
-        .indices("a", rows.iter().map(|row| row.a))
-        .indices("b", rows.iter().map(|row| row.b))
-        .bytes("status", rows.iter().map(|row| code(row.status)))
-        .doubles("separation", rows.iter().map(|row| row.separation))
-        .doubles("points", rows.iter().flat_map(|row| row.points.unwrap_or([NAN; 2])).flatten())
-        .doubles("axis", rows.iter().flat_map(|row| row.axis.unwrap_or(NAN)))
-        .into()
-}
-
-fn contacts(batch: Batch<Contact>) -> JsValue {
-    let rows = &batch.rows;
-    begun(&batch)
-        .indices("a", rows.iter().map(|row| row.a))
-        .indices("b", rows.iter().map(|row| row.b))
-        .bytes("status", rows.iter().map(|row| code(row.status)))
-        .doubles("separation", rows.iter().map(|row| row.separation))
-        .doubles("normal", rows.iter().flat_map(|row| row.normal))
-        .doubles("points", rows.iter().flat_map(|row| row.points).flatten())
-        .into()
-}
-
-fn raycasts(batch: Batch<Raycast>) -> JsValue {
-    let hits = || batch.rows.iter().map(|row| row.hit.as_ref());
-    begun(&batch)
-        .indices("body", hits().map(|hit| hit.map_or(NONE, |hit| hit.body)))
-        .indices("face", hits().map(|hit| hit.and_then(|hit| hit.face).unwrap_or(NONE)))
-        .doubles("distance", hits().map(|hit| hit.map_or(f64::NAN, |hit| hit.distance)))
-        .doubles("point", hits().flat_map(|hit| hit.map_or(NAN, |hit| hit.point)))
-        .doubles("normal", hits().flat_map(|hit| hit.and_then(|hit| hit.normal).unwrap_or(NAN)))
-        .into()
-}
-
-fn nearest_points(batch: Batch<NearestPoint>) -> JsValue {
-    let hits = || batch.rows.iter().map(|row| row.hit.as_ref());
-    begun(&batch)
-        .indices("body", hits().map(|hit| hit.map_or(NONE, |hit| hit.body)))
-        .doubles("distance", hits().map(|hit| hit.map_or(f64::NAN, |hit| hit.distance)))
-        .doubles("nearest", hits().flat_map(|hit| hit.map_or(NAN, |hit| hit.nearest)))
-        .doubles("normal", hits().flat_map(|hit| hit.map_or(NAN, |hit| hit.normal)))
-        .into()
-}
-
-fn containments(batch: Batch<Containment>) -> JsValue {
-    let rows = &batch.rows;
-    begun(&batch)
-        .indices("point", rows.iter().map(|row| row.point))
-        .indices("body", rows.iter().map(|row| row.body))
-        .doubles("distance", rows.iter().map(|row| row.distance))
-        .into()
-}
-
-fn manifolds(batch: Batch<Manifold>) -> JsValue {
-    let rows = &batch.rows;
-    // Four points a row, those that are missing NaN.
-    let points = || rows.iter().flat_map(|row| (0..4).map(|at| row.points().get(at)));
-    begun(&batch)
-        .indices("a", rows.iter().map(|row| row.a))
-        .indices("b", rows.iter().map(|row| row.b))
-        .bytes("status", rows.iter().map(|row| code(row.status)))
-        .doubles("separation", rows.iter().map(|row| row.separation))
-        .doubles("normal", rows.iter().flat_map(|row| row.normal))
-        .bytes("pointCount", rows.iter().map(|row| row.points().len() as u8))
-        .doubles(
-            "points",
-            points().flat_map(|point| point.map_or([NAN; 2], |point| [point.on_a, point.on_b])).flatten(),
-        )
-        .doubles("separations", points().map(|point| point.map_or(f64::NAN, |point| point.separation)))
-        .into()
-}
-
-fn sweeps(batch: Batch<Sweep>) -> JsValue {
-    let rows = &batch.rows;
-    let outcome = |outcome| match outcome {
-        SweepOutcome::Hit => 0,
-        SweepOutcome::Miss => 1,
-        SweepOutcome::Touching => 2,
-    };
-    begun(&batch)
-        .indices("a", rows.iter().map(|row| row.a))
-        .indices("b", rows.iter().map(|row| row.b))
-        .bytes("outcome", rows.iter().map(|row| outcome(row.outcome)))
-        .doubles("time", rows.iter().map(|row| row.time))
-        .doubles("normal", rows.iter().flat_map(|row| row.normal.unwrap_or(NAN)))
-        .doubles("points", rows.iter().flat_map(|row| row.points.unwrap_or([NAN; 2])).flatten())
-        .doubles("separation", rows.iter().map(|row| row.separation.unwrap_or(f64::NAN)))
-        .into()
-}
-
-fn nearest_bodies(batch: Batch<NearestBody>) -> JsValue {
-    let rows = &batch.rows;
-    begun(&batch)
-        .indices("query", rows.iter().map(|row| row.query))
-        .indices("body", rows.iter().map(|row| row.body))
-        .bytes("status", rows.iter().map(|row| code(row.status)))
-        .doubles("separation", rows.iter().map(|row| row.separation))
-        .doubles("normal", rows.iter().flat_map(|row| row.normal))
-        .doubles("points", rows.iter().flat_map(|row| row.points).flatten())
-        .into()
+fn cast_options(options: &JsValue) -> Read<ShapeCastOptions> {
+    let fields = Fields::of("options", options, &["skipStart", "witness"])?;
+    let plain = ShapeCastOptions::default();
+    Ok(ShapeCastOptions {
+        skip_start: fields.read("skipStart", flag, plain.skip_start)?,
+        witness: fields.read("witness", flag, plain.witness)?,
+    })
 }
 
 #[wasm_bindgen]
@@ -223,7 +115,7 @@ impl Arena {
             let bodies = Bodies::read("bodies", bodies)?;
             let fields = Fields::of("options", options, &["pairs"])?;
             let chosen = fields.read("pairs", Chosen::read, Chosen::BroadPhase)?;
-            promised(self.arena.intersections(bodies.columns(), chosen.pairs()), intersections)
+            promised(self.arena.intersections(bodies.columns(), chosen.pairs()), rows::intersections)
         })
     }
 
@@ -233,7 +125,7 @@ impl Arena {
             let bodies = Bodies::read("bodies", bodies)?;
             let (chosen, margin) = pair_options(options, f32::INFINITY)?;
             let options = DistanceOptions { margin };
-            promised(self.arena.distances(bodies.columns(), chosen.pairs(), &options), distances)
+            promised(self.arena.distances(bodies.columns(), chosen.pairs(), &options), rows::distances)
         })
     }
 
@@ -243,7 +135,44 @@ impl Arena {
             let bodies = Bodies::read("bodies", bodies)?;
             let (chosen, margin) = pair_options(options, 0.0)?;
             let options = ContactOptions { margin };
-            promised(self.arena.contacts(bodies.columns(), chosen.pairs(), &options), contacts)
+            promised(self.arena.contacts(bodies.columns(), chosen.pairs(), &options), rows::contacts)
+        })
+    }
+
+    /// As `contacts`, with how the separation changes with the poses.
+    pub fn gradients(&self, bodies: &JsValue, options: &JsValue) -> Promise {
+        settled(|| {
+            let bodies = Bodies::read("bodies", bodies)?;
+            let (chosen, margin) = pair_options(options, GradientOptions::default().margin)?;
+            let options = GradientOptions { margin };
+            promised(self.arena.gradients(bodies.columns(), chosen.pairs(), &options), rows::gradients)
+        })
+    }
+
+    /// The pairs whose boxes overlap.
+    pub fn candidates(&self, bodies: &JsValue) -> Promise {
+        settled(|| {
+            let bodies = Bodies::read("bodies", bodies)?;
+            promised(self.arena.candidates(bodies.columns()), |pairs| {
+                Uint32Array::from(pairs.as_flattened()).into()
+            })
+        })
+    }
+
+    /// Whether each body touches another one.
+    pub fn hits(&self, bodies: &JsValue) -> Promise {
+        settled(|| {
+            let bodies = Bodies::read("bodies", bodies)?;
+            promised(self.arena.hits(bodies.columns()), rows::hits)
+        })
+    }
+
+    /// How many bodies each body touches.
+    #[wasm_bindgen(js_name = hitCounts)]
+    pub fn hit_counts(&self, bodies: &JsValue) -> Promise {
+        settled(|| {
+            let bodies = Bodies::read("bodies", bodies)?;
+            promised(self.arena.hit_counts(bodies.columns()), rows::hit_counts)
         })
     }
 
@@ -253,7 +182,7 @@ impl Arena {
             let bodies = Bodies::read("bodies", bodies)?;
             let (chosen, margin) = pair_options(options, 0.0)?;
             let options = ManifoldOptions { margin };
-            promised(self.arena.manifolds(bodies.columns(), chosen.pairs(), &options), manifolds)
+            promised(self.arena.manifolds(bodies.columns(), chosen.pairs(), &options), rows::manifolds)
         })
     }
 
@@ -269,7 +198,7 @@ impl Arena {
                 duration: fields.read("duration", single, plain.duration)?,
                 witness: fields.read("witness", flag, plain.witness)?,
             };
-            promised(self.arena.sweeps(bodies.columns(), &motions, chosen.pairs(), &options), sweeps)
+            promised(self.arena.sweeps(bodies.columns(), &motions, chosen.pairs(), &options), rows::sweeps)
         })
     }
 
@@ -278,13 +207,19 @@ impl Arena {
     pub fn nearest_bodies(&self, bodies: &JsValue, options: &JsValue) -> Promise {
         settled(|| {
             let bodies = Bodies::read("bodies", bodies)?;
-            let fields = Fields::of("options", options, &["count", "maxDistance"])?;
-            let plain = NearestOptions::default();
-            let options = NearestOptions {
-                count: fields.read("count", whole, plain.count)?,
-                max_distance: fields.read("maxDistance", single, plain.max_distance)?,
-            };
-            promised(self.arena.nearest_bodies(bodies.columns(), &options), nearest_bodies)
+            let options = nearest_options(options)?;
+            promised(self.arena.nearest_bodies(bodies.columns(), &options), rows::nearest_bodies)
+        })
+    }
+
+    /// The bodies nearest to each of other bodies.
+    #[wasm_bindgen(js_name = nearestBodiesTo)]
+    pub fn nearest_bodies_to(&self, bodies: &JsValue, shapes: &JsValue, options: &JsValue) -> Promise {
+        settled(|| {
+            let (bodies, shapes) = (Bodies::read("bodies", bodies)?, Bodies::read("shapes", shapes)?);
+            let options = nearest_options(options)?;
+            let begun = self.arena.nearest_bodies_to(bodies.columns(), shapes.columns(), &options);
+            promised(begun, rows::nearest_bodies)
         })
     }
 
@@ -311,9 +246,60 @@ impl Arena {
     pub fn raycasts(&self, bodies: &JsValue, rays: &JsValue, options: &JsValue) -> Promise {
         settled(|| {
             let (bodies, rays) = (Bodies::read("bodies", bodies)?, Rays::read("rays", rays)?);
-            let fields = Fields::of("options", options, &["skipStart"])?;
-            let options = RayOptions { skip_start: fields.read("skipStart", flag, false)? };
-            promised(self.arena.raycasts(bodies.columns(), rays.columns(), &options), raycasts)
+            let options = ray_options(options)?;
+            promised(self.arena.raycasts(bodies.columns(), rays.columns(), &options), rows::raycasts)
+        })
+    }
+
+    /// All bodies that each ray meets.
+    #[wasm_bindgen(js_name = raycastsAll)]
+    pub fn raycasts_all(&self, bodies: &JsValue, rays: &JsValue, options: &JsValue) -> Promise {
+        settled(|| {
+            let (bodies, rays) = (Bodies::read("bodies", bodies)?, Rays::read("rays", rays)?);
+            let options = ray_options(options)?;
+            let begun = self.arena.raycasts_all(bodies.columns(), rays.columns(), &options);
+            promised(begun, rows::raycasts_all)
+        })
+    }
+
+    /// Whether each ray meets a body.
+    pub fn occlusions(&self, bodies: &JsValue, rays: &JsValue, options: &JsValue) -> Promise {
+        settled(|| {
+            let (bodies, rays) = (Bodies::read("bodies", bodies)?, Rays::read("rays", rays)?);
+            let options = ray_options(options)?;
+            promised(self.arena.occlusions(bodies.columns(), rays.columns(), &options), rows::occlusions)
+        })
+    }
+
+    /// The first body that each moved shape meets.
+    #[wasm_bindgen(js_name = shapeCasts)]
+    pub fn shape_casts(&self, bodies: &JsValue, casts: &JsValue, options: &JsValue) -> Promise {
+        settled(|| {
+            let (bodies, casts) = (Bodies::read("bodies", bodies)?, ShapeCasts::read("casts", casts)?);
+            let options = cast_options(options)?;
+            promised(self.arena.shape_casts(bodies.columns(), casts.columns(), &options), rows::shape_casts)
+        })
+    }
+
+    /// All bodies that each moved shape meets.
+    #[wasm_bindgen(js_name = shapeCastsAll)]
+    pub fn shape_casts_all(&self, bodies: &JsValue, casts: &JsValue, options: &JsValue) -> Promise {
+        settled(|| {
+            let (bodies, casts) = (Bodies::read("bodies", bodies)?, ShapeCasts::read("casts", casts)?);
+            let options = cast_options(options)?;
+            let begun = self.arena.shape_casts_all(bodies.columns(), casts.columns(), &options);
+            promised(begun, rows::shape_casts_all)
+        })
+    }
+
+    /// Whether each moved shape meets a body.
+    #[wasm_bindgen(js_name = shapeCastsAny)]
+    pub fn shape_casts_any(&self, bodies: &JsValue, casts: &JsValue, options: &JsValue) -> Promise {
+        settled(|| {
+            let (bodies, casts) = (Bodies::read("bodies", bodies)?, ShapeCasts::read("casts", casts)?);
+            let options = cast_options(options)?;
+            let begun = self.arena.shape_casts_any(bodies.columns(), casts.columns(), &options);
+            promised(begun, rows::shape_casts_any)
         })
     }
 
@@ -324,7 +310,10 @@ impl Arena {
             let (bodies, points) = (Bodies::read("bodies", bodies)?, Positions::read("points", points)?);
             let fields = Fields::of("options", options, &["maxDistance"])?;
             let options = PointOptions { max_distance: fields.read("maxDistance", single, f32::INFINITY)? };
-            promised(self.arena.nearest_points(bodies.columns(), points.points(), &options), nearest_points)
+            promised(
+                self.arena.nearest_points(bodies.columns(), points.points(), &options),
+                rows::nearest_points,
+            )
         })
     }
 
@@ -332,8 +321,28 @@ impl Arena {
     pub fn containments(&self, bodies: &JsValue, points: &JsValue) -> Promise {
         settled(|| {
             let (bodies, points) = (Bodies::read("bodies", bodies)?, Positions::read("points", points)?);
-            promised(self.arena.containments(bodies.columns(), points.points()), containments)
+            promised(self.arena.containments(bodies.columns(), points.points()), rows::containments)
         })
+    }
+
+    /// Adds hulls; returns the number of the first.
+    ///
+    /// # Errors
+    /// Something that is no hull; no memory on the GPU.
+    #[wasm_bindgen(js_name = addHulls)]
+    pub fn add_hulls(&mut self, hulls: &JsValue) -> Result<u32, JsValue> {
+        let hulls = read_hulls("hulls", hulls)?;
+        self.arena.add_hulls(&hulls).map(|range| range.start).map_err(|error| thrown(&error))
+    }
+
+    /// Removes hulls; other hulls keep their numbers, and removed numbers are not used again.
+    ///
+    /// # Errors
+    /// A hull that does not exist, or that a static is made of.
+    #[wasm_bindgen(js_name = removeHulls)]
+    pub fn remove_hulls(&mut self, ids: &JsValue) -> Result<(), JsValue> {
+        let ids = numbers::<Uint32Array>("ids", ids)?;
+        self.arena.remove_hulls(&ids).map_err(|error| thrown(&error))
     }
 
     /// Where queries run.

@@ -1,6 +1,6 @@
-//! Bodies, rays and points as columns of typed arrays.
+//! Bodies, rays, moved shapes and points as columns of typed arrays.
 
-use hullfield::collide::{self, Body, Motion, Ray};
+use hullfield::collide::{self, Body, Motion, Ray, ShapeCast};
 use js_sys::{Float32Array, Float64Array, Uint32Array};
 use wasm_bindgen::{JsCast, JsValue};
 
@@ -9,6 +9,18 @@ use crate::api::input::{Fields, Read, Typed, kind, numbers, rows, same_length, w
 
 const BODY_FIELDS: [&str; 9] =
     ["hulls", "positions", "rotations", "scales", "paddings", "groups", "masks", "worlds", "owners"];
+const CAST_FIELDS: [&str; 10] = [
+    "hulls",
+    "positions",
+    "rotations",
+    "scales",
+    "paddings",
+    "groups",
+    "masks",
+    "worlds",
+    "directions",
+    "maxDistances",
+];
 const RAY_FIELDS: [&str; 6] = ["origins", "directions", "maxDistances", "groups", "masks", "worlds"];
 
 /// Points in f32, or in f64 where f32 does not hold all of them.
@@ -82,7 +94,10 @@ pub(crate) struct Bodies {
 impl Bodies {
     /// Reads the columns of an object.
     pub(crate) fn read(name: &str, value: &JsValue) -> Read<Self> {
-        let fields = Fields::of(name, value, &BODY_FIELDS)?;
+        Self::of_fields(&Fields::of(name, value, &BODY_FIELDS)?)
+    }
+
+    fn of_fields(fields: &Fields) -> Read<Self> {
         let positions = fields.need("positions", Positions::read)?;
         let count = positions.count();
         let first = ("positions", count);
@@ -95,13 +110,13 @@ impl Bodies {
                 hulls
             }
         };
-        let rotations = wide::<Float32Array, 4>(&fields, "rotations", first)?;
-        let scales = wide::<Float32Array, 3>(&fields, "scales", first)?;
-        let paddings = column::<Float32Array>(&fields, "paddings", first)?;
-        let groups = column::<Uint32Array>(&fields, "groups", first)?;
-        let masks = column::<Uint32Array>(&fields, "masks", first)?;
-        let worlds = column::<Uint32Array>(&fields, "worlds", first)?;
-        let owners = column::<Uint32Array>(&fields, "owners", first)?;
+        let rotations = wide::<Float32Array, 4>(fields, "rotations", first)?;
+        let scales = wide::<Float32Array, 3>(fields, "scales", first)?;
+        let paddings = column::<Float32Array>(fields, "paddings", first)?;
+        let groups = column::<Uint32Array>(fields, "groups", first)?;
+        let masks = column::<Uint32Array>(fields, "masks", first)?;
+        let worlds = column::<Uint32Array>(fields, "worlds", first)?;
+        let owners = column::<Uint32Array>(fields, "owners", first)?;
         let body = |(row, hull)| {
             let plain = Body::new(hull);
             Body {
@@ -165,6 +180,37 @@ impl Rays {
     /// The library's columns.
     pub(crate) fn columns(&self) -> collide::RayColumns<'_> {
         collide::RayColumns { rays: &self.rays, origins: &self.origins, worlds: &self.worlds }
+    }
+}
+
+/// The moved shapes of a query.
+#[derive(Debug, Default)]
+pub(crate) struct ShapeCasts {
+    casts: Vec<ShapeCast>,
+    positions: Vec<[f64; 3]>,
+    worlds: Vec<u32>,
+}
+
+impl ShapeCasts {
+    /// Reads the columns of an object: those of bodies, and where they go.
+    pub(crate) fn read(name: &str, value: &JsValue) -> Read<Self> {
+        let fields = Fields::of(name, value, &CAST_FIELDS)?;
+        let shapes = Bodies::of_fields(&fields)?;
+        let first = ("positions", shapes.bodies.len());
+        let directions = fields.need("directions", rows::<Float32Array, 3>)?;
+        same_length("directions", directions.len(), first.0, first.1)?;
+        let limits = column::<Float32Array>(&fields, "maxDistances", first)?;
+        let cast = |(row, (body, direction))| {
+            let plain = ShapeCast::new(body, direction);
+            ShapeCast { max_distance: limits.get(row).copied().unwrap_or(plain.max_distance), ..plain }
+        };
+        let casts = shapes.bodies.into_iter().zip(directions).enumerate().map(cast).collect();
+        Ok(Self { casts, positions: shapes.positions, worlds: shapes.worlds })
+    }
+
+    /// The library's columns.
+    pub(crate) fn columns(&self) -> collide::ShapeCastColumns<'_> {
+        collide::ShapeCastColumns { casts: &self.casts, positions: &self.positions, worlds: &self.worlds }
     }
 }
 

@@ -1,14 +1,18 @@
 //! Distance fields over grids.
 
 use hullfield::flow::{
-    self, Border, Cell, Connectivity, Corners, Edit, FieldOptions, GridFrame, GridOptions, SteerOptions,
+    self, Border, Cell, Connectivity, Corners, Edit, FieldOptions, GridFrame, GridOptions, Query,
+    SteerOptions,
 };
 use js_sys::{Array, Float32Array, Float64Array, Int32Array, Promise, Uint8Array, Uint32Array};
 use wasm_bindgen::prelude::*;
 
+use crate::api::agents::Agents;
 use crate::api::engine::Engine;
 use crate::api::error::{invalid, thrown};
-use crate::api::input::{Fields, Read, choice, handle, kind, number, numbers, rows, vector, whole};
+use crate::api::input::{
+    Fields, Read, choice, handle, kind, list, number, numbers, rows, same_length, taken, vector, whole,
+};
 use crate::api::output::{Row, promised, settled};
 
 /// A grid of cells: obstacles and costs.
@@ -18,8 +22,12 @@ pub struct Grid {
     grid: flow::Grid,
 }
 
+/// When diagonal moves cut corners.
+pub(crate) const CORNERS: [(&str, Corners); 3] =
+    [("bothFree", Corners::BothFree), ("oneFree", Corners::OneFree), ("any", Corners::Any)];
+
 /// Cells of a typed array: x and y each, in three dimensions z too.
-fn cells(name: &str, value: &JsValue, grid: &flow::Grid) -> Read<Vec<Cell>> {
+pub(crate) fn cells(name: &str, value: &JsValue, grid: &flow::Grid) -> Read<Vec<Cell>> {
     if grid.connectivity().dimension() == 2 {
         return Ok(rows::<Int32Array, 2>(name, value)?.into_iter().map(Cell::from).collect());
     }
@@ -40,8 +48,8 @@ fn cell(name: &str, value: &JsValue, grid: &flow::Grid) -> Read<Cell> {
     Err(invalid(&format!("{name} is {given:?}, a cell has whole numbers")))
 }
 
-/// The numbers of a cell, as many as a grid has dimensions.
-fn coordinates(grid: &flow::Grid, all: &[Cell]) -> Vec<i32> {
+/// The numbers of cells, as many each as a grid has dimensions.
+pub(crate) fn coordinates(grid: &flow::Grid, all: &[Cell]) -> Vec<i32> {
     let dimension = grid.connectivity().dimension() as usize;
     all.iter().flat_map(|cell| [cell.x, cell.y, cell.z].into_iter().take(dimension)).collect()
 }
@@ -63,22 +71,22 @@ impl Grid {
         if !Array::is_array(size) && !Uint32Array::instanceof(size) {
             return Err(wrong());
         }
-        let list = Array::from(size);
-        let size = match list.length() {
-            2 => [list.get(0), list.get(1), JsValue::from(1)],
-            3 => [list.get(0), list.get(1), list.get(2)],
+        let given = Array::from(size);
+        let size = match given.length() {
+            2 => [given.get(0), given.get(1), JsValue::from(1)],
+            3 => [given.get(0), given.get(1), given.get(2)],
             _ => return Err(wrong()),
         };
         let size = [whole("width", &size[0])?, whole("height", &size[1])?, whole("depth", &size[2])?];
-        let rules = [("bothFree", Corners::BothFree), ("oneFree", Corners::OneFree), ("any", Corners::Any)];
-        let corners = fields.read("corners", |name, value| choice(name, value, &rules), Corners::BothFree)?;
+        let corners =
+            fields.read("corners", |name, value| choice(name, value, &CORNERS), Corners::BothFree)?;
         let connectivities = [
             ("four", Connectivity::Four),
             ("eight", Connectivity::Eight(corners)),
             ("six", Connectivity::Six),
             ("twentySix", Connectivity::TwentySix(corners)),
         ];
-        let default = if list.length() == 2 { connectivities[1].1 } else { connectivities[3].1 };
+        let default = if given.length() == 2 { connectivities[1].1 } else { connectivities[3].1 };
         let plain = GridFrame::default();
         let borders = [("open", Border::Open), ("wall", Border::Wall)];
         let options = GridOptions {
@@ -119,6 +127,12 @@ impl Grid {
     pub fn obstacles(&self) -> Uint8Array {
         let all: Vec<u8> = self.grid.obstacles().into_iter().map(u8::from).collect();
         Uint8Array::from(all.as_slice())
+    }
+
+    /// The cost of each cell; empty where all are 1.
+    #[wasm_bindgen(getter)]
+    pub fn costs(&self) -> Uint32Array {
+        Uint32Array::from(self.grid.costs())
     }
 
     /// The moves by their codes: three numbers each.
@@ -175,35 +189,114 @@ impl Flow {
     /// Solves a field: the distance of each cell to the nearest goal.
     pub fn solve(&self, goals: &JsValue, options: &JsValue) -> Promise {
         settled(|| {
-            let fields = Fields::of("options", options, &["maxDistance", "until"])?;
             let goals = cells("goals", goals, self.flow.grid())?;
-            let limit = fields.get("maxDistance")?.map(|value| whole("maxDistance", &value)).transpose()?;
-            let until = |name: &str, value: &JsValue| cells(name, value, self.flow.grid());
-            let until = fields.read("until", until, Vec::new())?;
-            let options = FieldOptions { max_distance: limit, until, ..FieldOptions::default() };
+            let options = self.field_options(options)?;
             promised(self.flow.solve(&goals, &options), |field| JsValue::from(Field { field }))
         })
     }
 
-    /// Changes cells: `block` and `free` are lists of cells. Fields that are solved already stay as they are.
+    /// Solves many fields, one for each list of goals.
+    pub fn fields(&self, goals: &JsValue, options: &JsValue) -> Promise {
+        settled(|| {
+            let read = |(row, value)| cells(&format!("goals[{row}]"), &value, self.flow.grid());
+            let goals = list("goals", goals)?.iter().enumerate().map(read).collect::<Read<Vec<_>>>()?;
+            let options = self.field_options(options)?;
+            promised(self.flow.fields(&goals, &options), |fields| {
+                let fields = fields.rows.into_iter().map(|field| JsValue::from(Field { field }));
+                fields.collect::<Array>().into()
+            })
+        })
+    }
+
+    /// Brings a field up to date after edits, where `goals` are given for these. The handle of the field is used up.
+    pub fn update(&self, field: &JsValue, goals: &JsValue) -> Promise {
+        settled(|| {
+            let goals = if goals.is_undefined() || goals.is_null() {
+                None
+            } else {
+                Some(cells("goals", goals, self.flow.grid())?)
+            };
+            let Field { field } = taken("field", "Field", field)?;
+            let begun = match goals {
+                Some(goals) => self.flow.update_goals(field, &goals),
+                None => self.flow.update(field),
+            };
+            promised(begun, |field| JsValue::from(Field { field }))
+        })
+    }
+
+    /// Changes cells: `block` and `free` are lists of cells, `cost` has a list of cells and their costs. Fields that are solved already stay
+    /// as they are.
     ///
     /// # Errors
-    /// A cell off the grid: then no cell is changed.
+    /// A cell off the grid, a cost of 0: then no cell is changed.
     pub fn edit(&mut self, edits: &JsValue) -> Result<(), JsValue> {
-        let fields = Fields::of("edits", edits, &["block", "free"])?;
+        let fields = Fields::of("edits", edits, &["block", "free", "cost"])?;
         let read = |name: &str, value: &JsValue| cells(name, value, self.flow.grid());
         let (block, free) = (fields.read("block", read, Vec::new())?, fields.read("free", read, Vec::new())?);
-        let edits: Vec<Edit> =
-            block.into_iter().map(Edit::Block).chain(free.into_iter().map(Edit::Free)).collect();
+        let cost = fields.get("cost")?.unwrap_or(JsValue::UNDEFINED);
+        let cost = Fields::of("cost", &cost, &["cells", "costs"])?;
+        let changed = cost.read("cells", read, Vec::new())?;
+        let costs = cost.read("costs", numbers::<Uint32Array>, Vec::new())?;
+        same_length("costs", costs.len(), "cells", changed.len())?;
+        let edits: Vec<Edit> = (block.into_iter().map(Edit::Block))
+            .chain(free.into_iter().map(Edit::Free))
+            .chain(changed.into_iter().zip(costs).map(|(cell, cost)| Edit::Cost(cell, cost)))
+            .collect();
         self.flow.edit(&edits).map_err(|error| thrown(&error))
+    }
+
+    /// Puts agents on the engine that stand in these cells.
+    ///
+    /// # Errors
+    /// A cell off the grid; no memory on the GPU.
+    pub fn agents(&self, starts: &JsValue) -> Result<Agents, JsValue> {
+        let starts = cells("cells", starts, self.flow.grid())?;
+        let agents = self.flow.agents(&starts).map_err(|error| thrown(&error))?;
+        Ok(Agents::of(agents, self.flow.grid().clone()))
+    }
+
+    /// Builds what a GPU needs for some queries.
+    pub fn prepare(&self, queries: &JsValue) -> Promise {
+        settled(|| {
+            let names = [
+                ("solve", Query::Solve),
+                ("solveUntil", Query::SolveUntil),
+                ("update", Query::Update),
+                ("step", Query::Step),
+                ("paths", Query::Paths),
+                ("distancesAt", Query::DistancesAt),
+            ];
+            let query = |(row, value)| choice(&format!("queries[{row}]"), &value, &names);
+            let queries =
+                list("queries", queries)?.iter().enumerate().map(query).collect::<Read<Vec<_>>>()?;
+            promised(self.flow.prepare(&queries), |_| JsValue::UNDEFINED)
+        })
+    }
+
+    fn field_options(&self, options: &JsValue) -> Read<FieldOptions> {
+        let fields = Fields::of("options", options, &["maxDistance", "until"])?;
+        let until = |name: &str, value: &JsValue| cells(name, value, self.flow.grid());
+        Ok(FieldOptions {
+            max_distance: fields.get("maxDistance")?.map(|value| whole("maxDistance", &value)).transpose()?,
+            until: fields.read("until", until, Vec::new())?,
+            ..FieldOptions::default()
+        })
     }
 }
 
 /// A solved field.
 #[wasm_bindgen]
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Field {
     field: flow::Field,
+}
+
+impl Field {
+    /// The library's field.
+    pub(crate) fn get(&self) -> &flow::Field {
+        &self.field
+    }
 }
 
 #[wasm_bindgen]
@@ -225,6 +318,18 @@ impl Field {
         settled(|| {
             let list = cells("cells", list, self.field.grid())?;
             promised(self.field.distances_at(&list), |all| Uint32Array::from(all.rows.as_slice()).into())
+        })
+    }
+
+    /// The cells that agents in some cells go to next.
+    #[wasm_bindgen(js_name = nextCells)]
+    pub fn next_cells(&self, list: &JsValue) -> Promise {
+        settled(|| {
+            let list = cells("cells", list, self.field.grid())?;
+            let grid = self.field.grid().clone();
+            promised(self.field.next_cells(&list), move |all| {
+                Int32Array::from(coordinates(&grid, &all.rows).as_slice()).into()
+            })
         })
     }
 
@@ -270,5 +375,10 @@ impl Field {
     #[wasm_bindgen(getter, js_name = reachedCount)]
     pub fn reached_count(&self) -> usize {
         self.field.stats().reached_count
+    }
+
+    /// Another handle of the same field.
+    pub fn copy(&self) -> Self {
+        self.clone()
     }
 }

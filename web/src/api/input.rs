@@ -207,16 +207,32 @@ impl Fields {
 
 /// A copy of a handle of one of the package's classes. The caller's handle stays as it is.
 pub(crate) fn handle<T: TryFromJsValue>(name: &str, class: &str, value: &JsValue) -> Read<T> {
-    let refuse = || invalid(&format!("{name} is {}, it must be of the class {class}", kind(value)));
+    let refuse = || not_of_class(name, class, value);
+    check_handle(name, class, value)?;
+    let copy = Reflect::get(value, &"copy".into())?;
+    let Some(copy) = copy.dyn_ref::<Function>() else { return Err(refuse()) };
+    T::try_from_js_value(copy.call0(value)?).map_err(|_| refuse())
+}
+
+/// What a handle holds. The caller's handle is used up.
+pub(crate) fn taken<T: TryFromJsValue>(name: &str, class: &str, value: &JsValue) -> Read<T> {
+    check_handle(name, class, value)?;
+    T::try_from_js_value(value.clone()).map_err(|_| not_of_class(name, class, value))
+}
+
+fn not_of_class(name: &str, class: &str, value: &JsValue) -> JsValue {
+    invalid(&format!("{name} is {}, it must be of the class {class}", kind(value)))
+}
+
+/// Refuses what is no object, and a handle that was freed.
+fn check_handle(name: &str, class: &str, value: &JsValue) -> Read<()> {
     if !value.is_object() {
-        return Err(refuse());
+        return Err(not_of_class(name, class, value));
     }
     if Reflect::get(value, &"__wbg_ptr".into())?.as_f64() == Some(0.0) {
         return Err(invalid(&format!("{name} was freed, it can't be used any more")));
     }
-    let copy = Reflect::get(value, &"copy".into())?;
-    let Some(copy) = copy.dyn_ref::<Function>() else { return Err(refuse()) };
-    T::try_from_js_value(copy.call0(value)?).map_err(|_| refuse())
+    Ok(())
 }
 
 /// The elements of an array.

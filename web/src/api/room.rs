@@ -1,12 +1,12 @@
 //! Shortest paths between walls.
 
 use hullfield::navigate::Reach;
-use hullfield::navigate::room::{self, Method, Options, PathOptions, Strip};
+use hullfield::navigate::room::{self, Method, Options, PathOptions, Point, Strip};
 use js_sys::{Array, Float64Array, Uint32Array};
 use wasm_bindgen::prelude::*;
 
 use crate::api::error::thrown;
-use crate::api::input::{Fields, Read, choice, flag, list, number, rows, vector};
+use crate::api::input::{Fields, Read, choice, flag, list, number, numbers, rows, vector, whole};
 use crate::api::output::{NONE, Row};
 
 /// A room in two dimensions.
@@ -14,6 +14,30 @@ use crate::api::output::{NONE, Row};
 #[derive(Debug)]
 pub struct Room {
     room: room::Room,
+}
+
+fn room_options(options: &JsValue) -> Read<Options> {
+    let fields = Fields::of("options", options, &["radius", "squeeze", "merge", "repair", "doors"])?;
+    let plain = Options::default();
+    let doors = fields.read("doors", rows::<Float64Array, 4>, Vec::new())?;
+    Ok(Options {
+        radius: fields.read("radius", number, plain.radius)?,
+        squeeze: fields.read("squeeze", flag, plain.squeeze)?,
+        merge: fields.read("merge", flag, plain.merge)?,
+        repair: fields.read("repair", flag, plain.repair)?,
+        doors: doors.into_iter().map(|[a, b, c, d]| [[a, b], [c, d]]).collect(),
+    })
+}
+
+/// A point of a room; null where there is none.
+fn point_row(found: Option<Point>) -> JsValue {
+    found.map_or(JsValue::NULL, |found| {
+        Row::default()
+            .doubles("position", found.position.into_iter())
+            .set("distance", found.distance)
+            .set("cell", found.cell)
+            .into()
+    })
 }
 
 fn path_options(options: &JsValue) -> Read<PathOptions> {
@@ -60,16 +84,21 @@ impl Room {
                 rings.push(rows::<Float64Array, 2>(&format!("holes[{row}]"), &hole)?);
             }
         }
-        let fields = Fields::of("options", options, &["radius", "squeeze", "merge", "repair"])?;
-        let plain = Options::default();
-        let options = Options {
-            radius: fields.read("radius", number, plain.radius)?,
-            squeeze: fields.read("squeeze", flag, plain.squeeze)?,
-            merge: fields.read("merge", flag, plain.merge)?,
-            repair: fields.read("repair", flag, plain.repair)?,
-            ..plain
-        };
-        room::Room::new(&outer, &rings, options).map(|room| Self { room }).map_err(|error| thrown(&error))
+        let room = room::Room::new(&outer, &rings, room_options(options)?);
+        room.map(|room| Self { room }).map_err(|error| thrown(&error))
+    }
+
+    /// A room of convex cells that share their vertices, x and y for each vertex.
+    ///
+    /// # Errors
+    /// A cell of fewer than three vertices or that is not convex, a vertex that does not exist, an option that does not exist.
+    #[wasm_bindgen(js_name = fromCells)]
+    pub fn from_cells(vertices: &JsValue, cells: &JsValue, options: &JsValue) -> Result<Self, JsValue> {
+        let vertices = rows::<Float64Array, 2>("vertices", vertices)?;
+        let cell = |(row, cell)| numbers::<Uint32Array>(&format!("cells[{row}]"), &cell);
+        let cells = list("cells", cells)?.iter().enumerate().map(cell).collect::<Read<Vec<_>>>()?;
+        let room = room::Room::from_cells(&vertices, &cells, room_options(options)?);
+        room.map(|room| Self { room }).map_err(|error| thrown(&error))
     }
 
     /// The path from one point to another.
@@ -99,14 +128,115 @@ impl Room {
     /// A number that is not finite.
     #[wasm_bindgen(js_name = nearestPoint)]
     pub fn nearest_point(&self, point: &JsValue) -> Result<JsValue, JsValue> {
-        let found = self.room.nearest_point(vector::<2>("point", point)?).map_err(|error| thrown(&error))?;
+        let found = self.room.nearest_point(vector::<2>("point", point)?);
+        found.map(point_row).map_err(|error| thrown(&error))
+    }
+
+    /// A point that is in the room, with its cell; none where it is off the room.
+    ///
+    /// # Errors
+    /// A number that is not finite.
+    pub fn locate(&self, point: &JsValue) -> Result<JsValue, JsValue> {
+        let found = self.room.locate(vector::<2>("point", point)?);
+        found.map(point_row).map_err(|error| thrown(&error))
+    }
+
+    /// Where an agent stands after a move that slides along walls; none where it begins off the room.
+    ///
+    /// # Errors
+    /// A number that is not finite.
+    #[wasm_bindgen(js_name = moveAlong)]
+    pub fn move_along(&self, start: &JsValue, displacement: &JsValue) -> Result<JsValue, JsValue> {
+        let (start, way) = (vector::<2>("start", start)?, vector::<2>("displacement", displacement)?);
+        self.room.move_along(start, way).map(point_row).map_err(|error| thrown(&error))
+    }
+
+    /// The wall nearest to a point; none where the point is off the room.
+    ///
+    /// # Errors
+    /// A number that is not finite.
+    #[wasm_bindgen(js_name = distanceToWall)]
+    pub fn distance_to_wall(&self, point: &JsValue) -> Result<JsValue, JsValue> {
+        let found =
+            self.room.distance_to_wall(vector::<2>("point", point)?).map_err(|error| thrown(&error))?;
         Ok(found.map_or(JsValue::NULL, |found| {
             Row::default()
-                .doubles("position", found.position.into_iter())
+                .doubles("point", found.point.into_iter())
                 .set("distance", found.distance)
-                .set("cell", found.cell)
+                .indices("wall", found.wall.into_iter())
                 .into()
         }))
+    }
+
+    /// Puts an obstacle into the room; returns its number.
+    ///
+    /// # Errors
+    /// A ring of fewer than three points, a number that is not finite: the room is then unchanged.
+    #[wasm_bindgen(js_name = putObstacle)]
+    pub fn put_obstacle(&mut self, ring: &JsValue) -> Result<u32, JsValue> {
+        let ring = rows::<Float64Array, 2>("ring", ring)?;
+        self.room.put_obstacle(&ring).map_err(|error| thrown(&error))
+    }
+
+    /// Gives an obstacle another ring.
+    ///
+    /// # Errors
+    /// As `putObstacle`; an obstacle that does not exist.
+    #[wasm_bindgen(js_name = moveObstacle)]
+    pub fn move_obstacle(&mut self, obstacle: &JsValue, ring: &JsValue) -> Result<(), JsValue> {
+        let (obstacle, ring) = (whole("obstacle", obstacle)?, rows::<Float64Array, 2>("ring", ring)?);
+        self.room.move_obstacle(obstacle, &ring).map_err(|error| thrown(&error))
+    }
+
+    /// Takes an obstacle out.
+    ///
+    /// # Errors
+    /// An obstacle that does not exist.
+    #[wasm_bindgen(js_name = takeObstacle)]
+    pub fn take_obstacle(&mut self, obstacle: &JsValue) -> Result<(), JsValue> {
+        self.room.take_obstacle(whole("obstacle", obstacle)?).map_err(|error| thrown(&error))
+    }
+
+    /// Makes a door of edges between cells, two vertices each; returns its number. It is open at first.
+    ///
+    /// # Errors
+    /// An edge that is not between two cells.
+    #[wasm_bindgen(js_name = addDoor)]
+    pub fn add_door(&mut self, edges: &JsValue) -> Result<u32, JsValue> {
+        let edges = rows::<Uint32Array, 2>("edges", edges)?;
+        self.room.add_door(&edges).map_err(|error| thrown(&error))
+    }
+
+    /// Makes a door of whole cells; returns its number. It is open at first.
+    ///
+    /// # Errors
+    /// A cell that does not exist.
+    #[wasm_bindgen(js_name = addDoorCells)]
+    pub fn add_door_cells(&mut self, cells: &JsValue) -> Result<u32, JsValue> {
+        let cells = numbers::<Uint32Array>("cells", cells)?;
+        self.room.add_door_cells(&cells).map_err(|error| thrown(&error))
+    }
+
+    /// Opens or shuts a door.
+    ///
+    /// # Errors
+    /// A door that does not exist.
+    #[wasm_bindgen(js_name = setDoor)]
+    pub fn set_door(&mut self, door: &JsValue, is_open: &JsValue) -> Result<(), JsValue> {
+        let door = (whole("door", door)?, flag("isOpen", is_open)?);
+        self.room.set_doors(&[door]).map_err(|error| thrown(&error))
+    }
+
+    /// How many doors there are.
+    #[wasm_bindgen(getter, js_name = doorCount)]
+    pub fn door_count(&self) -> usize {
+        self.room.door_count()
+    }
+
+    /// How many parts the room has between which there is no way.
+    #[wasm_bindgen(getter, js_name = islandCount)]
+    pub fn island_count(&self) -> usize {
+        self.room.island_count()
     }
 
     /// Where a ray first meets a wall; none where it begins off the room.

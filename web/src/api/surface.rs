@@ -1,13 +1,13 @@
 //! Shortest paths over triangle meshes.
 
 use hullfield::navigate::Reach;
-use hullfield::navigate::surface::{self, Method, Model, Options, PathOptions, Place};
+use hullfield::navigate::surface::{self, Link, LoadOptions, Method, Model, Options, PathOptions, Place};
 use js_sys::{Array, Float64Array, Uint8Array, Uint32Array};
 use wasm_bindgen::prelude::*;
 
 use crate::api::error::thrown;
 use crate::api::input::{Fields, Read, choice, flag, number, numbers, rows, same_length, vector, whole};
-use crate::api::output::Row;
+use crate::api::output::{NONE, Row};
 
 /// A surface.
 #[wasm_bindgen]
@@ -131,6 +131,121 @@ impl Surface {
     pub fn distances(&self, source: &JsValue) -> Result<Float64Array, JsValue> {
         let field = self.surface.field(place("source", source)?).map_err(|error| thrown(&error))?;
         Ok(Float64Array::from(field.at_vertices().as_slice()))
+    }
+
+    /// The point of the surface nearest to a position; none where it is farther than `maxSnap`.
+    ///
+    /// # Errors
+    /// A number that is not finite.
+    #[wasm_bindgen(js_name = nearestPoint)]
+    pub fn nearest_point(&self, point: &JsValue) -> Result<JsValue, JsValue> {
+        let found = self.surface.nearest_point(place("point", point)?).map_err(|error| thrown(&error))?;
+        Ok(found.map_or(JsValue::NULL, |found| {
+            Row::default()
+                .doubles("position", found.position.into_iter())
+                .set("distance", found.distance)
+                .set("face", found.triangle)
+                .into()
+        }))
+    }
+
+    /// Where a straight walk over the surface meets a wall, or ends; none where it begins off the surface.
+    ///
+    /// # Errors
+    /// A number that is not finite, a direction that does not lie along the surface.
+    pub fn raycast(
+        &self,
+        start: &JsValue,
+        direction: &JsValue,
+        max_distance: &JsValue,
+    ) -> Result<JsValue, JsValue> {
+        let (start, direction) = (place("start", start)?, vector::<3>("direction", direction)?);
+        let limit = number("maxDistance", max_distance)?;
+        let hit = self.surface.raycast(start, direction, limit).map_err(|error| thrown(&error))?;
+        Ok(hit.map_or(JsValue::NULL, |hit| {
+            let wall = hit.wall.and_then(|edge| self.surface.edges().get(edge as usize).copied());
+            Row::default()
+                .doubles("point", hit.point.into_iter())
+                .doubles("direction", hit.direction.into_iter())
+                .set("distance", hit.distance)
+                .set("face", hit.triangle)
+                .indices("wall", wall.unwrap_or([NONE; 2]).into_iter())
+                .into()
+        }))
+    }
+
+    /// Where an agent stands after a walk that slides along walls; none where it begins off the surface.
+    ///
+    /// # Errors
+    /// A number that is not finite.
+    #[wasm_bindgen(js_name = moveAlong)]
+    pub fn move_along(&self, start: &JsValue, displacement: &JsValue) -> Result<JsValue, JsValue> {
+        let (start, way) = (place("start", start)?, vector::<3>("displacement", displacement)?);
+        let end = self.surface.move_along(start, way).map_err(|error| thrown(&error))?;
+        Ok(end.map_or(JsValue::NULL, |end| {
+            Row::default()
+                .doubles("position", end.position.into_iter())
+                .doubles("tangent", end.tangent.into_iter())
+                .doubles("normal", end.normal.into_iter())
+                .set("face", end.triangle)
+                .into()
+        }))
+    }
+
+    /// Sets the links, which join two points of the surface: seven numbers each (from, to, cost), and a byte that is not 0 where a link can be taken
+    /// backwards too.
+    ///
+    /// # Errors
+    /// A number that is not finite, a cost below 0, an end off the surface: the links are then unchanged.
+    #[wasm_bindgen(js_name = setLinks)]
+    pub fn set_links(&mut self, links: &JsValue, two_way: &JsValue) -> Result<(), JsValue> {
+        let links = rows::<Float64Array, 7>("links", links)?;
+        let two_way = if two_way.is_undefined() {
+            vec![1; links.len()]
+        } else {
+            numbers::<Uint8Array>("twoWay", two_way)?
+        };
+        same_length("twoWay", two_way.len(), "links", links.len())?;
+        let link = |(&[a, b, c, d, e, f, cost], two_way): (&[f64; 7], u8)| Link {
+            from: [a, b, c],
+            to: [d, e, f],
+            cost,
+            two_way: two_way != 0,
+        };
+        let links: Vec<Link> = links.iter().zip(two_way).map(link).collect();
+        self.surface.set_links(&links).map_err(|error| thrown(&error))
+    }
+
+    /// Allows walking on faces whose normal is within an angle of a direction, and on no others.
+    ///
+    /// # Errors
+    /// A direction of length 0, degrees that are not from 0 to 180.
+    #[wasm_bindgen(js_name = setWalkableSlope)]
+    pub fn set_walkable_slope(&mut self, up: &JsValue, degrees: &JsValue) -> Result<(), JsValue> {
+        let (up, degrees) = (vector::<3>("up", up)?, number("degrees", degrees)?);
+        self.surface.set_walkable_slope(up, degrees).map_err(|error| thrown(&error))
+    }
+
+    /// The surface as bytes, for `fromBytes`.
+    #[wasm_bindgen(js_name = toBytes)]
+    pub fn to_bytes(&self) -> Uint8Array {
+        Uint8Array::from(self.surface.to_bytes().as_slice())
+    }
+
+    /// A surface of the bytes of `toBytes`.
+    ///
+    /// # Errors
+    /// Bytes that are no saved surface, an option that does not exist.
+    #[wasm_bindgen(js_name = fromBytes)]
+    pub fn from_bytes(bytes: &JsValue, options: &JsValue) -> Result<Self, JsValue> {
+        let bytes = numbers::<Uint8Array>("bytes", bytes)?;
+        let fields = Fields::of("options", options, &["maxSnap", "landmarks"])?;
+        let options = LoadOptions {
+            max_snap: fields.get("maxSnap")?.map(|value| number("maxSnap", &value)).transpose()?,
+            landmarks: fields.read("landmarks", flag, false)?,
+        };
+        let surface = surface::Surface::from_bytes(&bytes, options);
+        surface.map(|surface| Self { surface }).map_err(|error| thrown(&error))
     }
 
     /// Says which faces may be walked on: a byte for each, 0 for no.

@@ -1,0 +1,54 @@
+//! Agents that follow a field from cell to cell.
+
+use hullfield::flow;
+use js_sys::{Int32Array, Promise};
+use wasm_bindgen::prelude::*;
+
+use crate::api::error::thrown;
+use crate::api::flow::{Field, coordinates};
+use crate::api::input::{handle, whole};
+use crate::api::output::{promised, settled};
+
+/// Agents on an engine; on a GPU their cells stay there.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct Agents {
+    agents: flow::Agents,
+    grid: flow::Grid,
+}
+
+impl Agents {
+    /// A handle of the library's agents on a grid.
+    pub(crate) fn of(agents: flow::Agents, grid: flow::Grid) -> Self {
+        Self { agents, grid }
+    }
+}
+
+#[wasm_bindgen]
+impl Agents {
+    /// Moves each agent some cells on, towards the goals of a field; one by default.
+    ///
+    /// # Errors
+    /// Something that is no field, a field over a grid of another size or of another engine.
+    pub fn step(&mut self, field: &JsValue, step_count: &JsValue) -> Result<(), JsValue> {
+        let field: Field = handle("field", "Field", field)?;
+        let step_count = if step_count.is_undefined() { 1 } else { whole("stepCount", step_count)? };
+        self.agents.step(field.get(), step_count).map_err(|error| thrown(&error))
+    }
+
+    /// The cells of the agents.
+    pub fn cells(&self) -> Promise {
+        settled(|| {
+            let grid = self.grid.clone();
+            promised(self.agents.cells(), move |all| {
+                Int32Array::from(coordinates(&grid, &all).as_slice()).into()
+            })
+        })
+    }
+
+    /// How many agents there are.
+    #[wasm_bindgen(getter)]
+    pub fn count(&self) -> usize {
+        self.agents.count()
+    }
+}
