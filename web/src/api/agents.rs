@@ -5,7 +5,7 @@ use js_sys::{Int32Array, Promise};
 use wasm_bindgen::prelude::*;
 
 use crate::api::error::thrown;
-use crate::api::flow::{Field, coordinates};
+use crate::api::flow::{Field, Flow, cells, coordinates};
 use crate::api::input::{handle, whole};
 use crate::api::output::{promised, settled};
 
@@ -17,10 +17,17 @@ pub struct Agents {
     grid: flow::Grid,
 }
 
-impl Agents {
-    /// A handle of the library's agents on a grid.
-    pub(crate) fn of(agents: flow::Agents, grid: flow::Grid) -> Self {
-        Self { agents, grid }
+#[wasm_bindgen]
+impl Flow {
+    /// Puts agents on the engine that stand in these cells.
+    ///
+    /// # Errors
+    /// A cell off the grid; no memory on the GPU.
+    pub fn agents(&self, starts: &JsValue) -> Result<Agents, JsValue> {
+        let grid = self.get().grid();
+        let starts = cells("cells", starts, grid)?;
+        let agents = self.get().agents(&starts).map_err(|error| thrown(&error))?;
+        Ok(Agents { agents, grid: grid.clone() })
     }
 }
 

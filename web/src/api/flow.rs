@@ -7,7 +7,6 @@ use hullfield::flow::{
 use js_sys::{Array, Float32Array, Float64Array, Int32Array, Promise, Uint8Array, Uint32Array};
 use wasm_bindgen::prelude::*;
 
-use crate::api::agents::Agents;
 use crate::api::engine::Engine;
 use crate::api::error::{invalid, thrown};
 use crate::api::input::{
@@ -164,6 +163,13 @@ pub struct Flow {
     flow: flow::Flow,
 }
 
+impl Flow {
+    /// The library's handle.
+    pub(crate) fn get(&self) -> &flow::Flow {
+        &self.flow
+    }
+}
+
 #[wasm_bindgen]
 impl Flow {
     /// Puts a grid on an engine. Without the option `engine` fields are solved on the CPU.
@@ -244,16 +250,6 @@ impl Flow {
             .chain(changed.into_iter().zip(costs).map(|(cell, cost)| Edit::Cost(cell, cost)))
             .collect();
         self.flow.edit(&edits).map_err(|error| thrown(&error))
-    }
-
-    /// Puts agents on the engine that stand in these cells.
-    ///
-    /// # Errors
-    /// A cell off the grid; no memory on the GPU.
-    pub fn agents(&self, starts: &JsValue) -> Result<Agents, JsValue> {
-        let starts = cells("cells", starts, self.flow.grid())?;
-        let agents = self.flow.agents(&starts).map_err(|error| thrown(&error))?;
-        Ok(Agents::of(agents, self.flow.grid().clone()))
     }
 
     /// Builds what a GPU needs for some queries.
