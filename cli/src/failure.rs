@@ -87,6 +87,12 @@ pub(crate) fn input_name(path: &Path) -> std::path::Display<'_> {
     if path.as_os_str() == "-" { Path::new("stdin").display() } else { path.display() }
 }
 
+impl From<hullfield_mesh_files::Error> for Failure {
+    fn from(error: hullfield_mesh_files::Error) -> Self {
+        Self::Input(error.to_string())
+    }
+}
+
 impl From<hullfield::Error> for Failure {
     fn from(error: hullfield::Error) -> Self {
         use hullfield::Error;

@@ -8,6 +8,8 @@ use std::io::{self, Cursor, Read};
 use std::path::Path;
 use std::sync::OnceLock;
 
+use hullfield_mesh_files::Format;
+
 use crate::failure::{Failure, Result};
 
 /// The bytes of stdin, or the error of reading it.
@@ -96,26 +98,18 @@ pub(crate) fn file_format(path: &Path) -> Result<String> {
 
 /// The file extension for bytes that begin like this, if it is certain.
 fn detect_format(bytes: &[u8]) -> Option<&'static str> {
-    let magics: [(&[u8], &str); 8] = [
-        (b"\x89PNG", "png"),
-        (b"\x93NUMPY", "npy"),
-        (b"glTF", "glb"),
-        (b"ply\n", "ply"),
-        (b"ply\r", "ply"),
-        (b"hullsurf", "bin"),
-        (b"P2", "pgm"),
-        (b"P5", "pgm"),
-    ];
+    let magics: [(&[u8], &str); 5] =
+        [(b"\x89PNG", "png"), (b"\x93NUMPY", "npy"), (b"hullsurf", "bin"), (b"P2", "pgm"), (b"P5", "pgm")];
     if let Some((_, format)) = magics.iter().find(|(magic, _)| bytes.starts_with(magic)) {
         return Some(format);
     }
-    let count = bytes.get(80..84).and_then(|count| count.try_into().ok()).map(u32::from_le_bytes);
-    if count.is_some_and(|count| 84 + 50 * u64::from(count) == bytes.len() as u64) {
-        return Some("stl");
-    }
-    // "solid" and a zero byte: a truncated binary STL. Its reader reports what is missing.
-    if bytes.starts_with(b"solid") && bytes.contains(&0) {
-        return Some("stl");
+    if let Some(format) = Format::of_bytes(bytes) {
+        return Some(match format {
+            Format::Obj => "obj",
+            Format::Stl => "stl",
+            Format::Ply => "ply",
+            Format::Gltf => "glb",
+        });
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let lines = bytes.split(|&byte| byte == b'\n').filter_map(|line| std::str::from_utf8(line).ok());
@@ -131,10 +125,8 @@ fn detect_format(bytes: &[u8]) -> Option<&'static str> {
         fields.iter().any(|name| line.starts_with(&format!("{name}:")))
     };
     match word.to_ascii_lowercase().as_str() {
-        "solid" => Some("stl"),
         "mesh" => Some("mesh"),
         "type" => Some("map"),
-        "v" | "vn" | "vt" | "o" | "g" | "mtllib" | "usemtl" | "s" => Some("obj"),
         _ if first.split(',').any(|name| name.trim().trim_matches('"') == "hull") => Some("csv"),
         _ if is_field(first) || first == "---" => Some("yaml"),
         _ => None,
@@ -145,14 +137,6 @@ fn detect_format(bytes: &[u8]) -> Option<&'static str> {
 pub(super) fn unknown_format(file: &Path, read: &str) -> Failure {
     let by = if is_dash(file) { "by its first bytes" } else { "by its extension" };
     Failure::file(file, format!("unknown format {by}: {read}"))
-}
-
-/// The file's name without folder and extension: the name of a set or model without another.
-pub(super) fn stem(file: &Path) -> String {
-    if is_dash(file) {
-        return "stdin".to_owned();
-    }
-    file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -8,20 +8,15 @@
 
 mod bodies;
 mod cells;
-mod gltf;
 mod input;
 mod map;
-mod mesh;
 mod mesh_files;
-mod obj;
 mod parts;
-mod ply;
 mod point_set;
 mod points;
 mod raster;
 mod rays;
 mod room;
-mod stl;
 mod surface;
 mod table;
 mod text;

@@ -14,9 +14,10 @@ use std::process::ExitCode;
 use imports::Package;
 
 /// The root files of the crates that are checked.
-const ROOTS: [&str; 7] = [
+const ROOTS: [&str; 8] = [
     "src/lib.rs",
     "cli/src/main.rs",
+    "mesh-files/src/lib.rs",
     "benches/src/main.rs",
     "tests/oracle/src/lib.rs",
     "xtask/src/main.rs",

@@ -1,53 +1,62 @@
 //! The contents of a mesh file: points, faces and objects.
 
 use std::ops::Range;
-use std::path::Path;
 
 use hullfield::navigate::surface::Model;
 
-use super::point_set::PointSet;
-use crate::failure::{Failure, Result};
+use crate::error::{Error, Result};
 
 /// One mesh file.
 #[derive(Debug)]
-pub(super) struct Mesh {
+pub struct Mesh {
     /// The points in the file's order and units, with the file's transforms applied.
-    pub(super) points: Vec<[f64; 3]>,
+    pub(crate) points: Vec<[f64; 3]>,
     /// The vertices of all faces, lines and points, as valid indices of `points`.
-    pub(super) corners: Vec<u32>,
+    pub(crate) corners: Vec<u32>,
     /// The range of each face's corners, at least three.
-    pub(super) faces: Vec<Range<usize>>,
+    pub(crate) faces: Vec<Range<usize>>,
     /// The objects, at least one.
-    pub(super) objects: Vec<Object>,
+    pub(crate) objects: Vec<Object>,
+}
+
+/// The points of one object of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ObjectPoints {
+    /// The object's name, or the file's if it has none.
+    pub name: String,
+    /// Its first line, in a text file.
+    pub line: Option<u64>,
+    /// The points in the file's order and units, with the file's transforms applied.
+    pub points: Vec<[f64; 3]>,
 }
 
 /// A named part of a file.
 #[derive(Debug)]
-pub(super) struct Object {
-    pub(super) name: String,
+pub(crate) struct Object {
+    pub(crate) name: String,
     /// Its first line, in a text file.
-    pub(super) line: Option<u64>,
+    pub(crate) line: Option<u64>,
     /// The points listed in it.
-    pub(super) points: Range<usize>,
+    pub(crate) points: Range<usize>,
     /// The corners of its faces, lines and points. They may use points of other objects.
-    pub(super) corners: Range<usize>,
+    pub(crate) corners: Range<usize>,
 }
 
 impl Mesh {
     /// An empty mesh.
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { points: Vec::new(), corners: Vec::new(), faces: Vec::new(), objects: Vec::new() }
     }
 
     /// Begins an object: points and corners that follow belong to it.
-    pub(super) fn begin(&mut self, name: String, line: Option<u64>) {
+    pub(crate) fn begin(&mut self, name: String, line: Option<u64>) {
         self.end();
         let points = self.points.len()..self.points.len();
         self.objects.push(Object { name, line, points, corners: self.corners.len()..self.corners.len() });
     }
 
     /// Ends the last object.
-    pub(super) fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         if let Some(object) = self.objects.last_mut() {
             object.points.end = self.points.len();
             object.corners.end = self.corners.len();
@@ -55,7 +64,7 @@ impl Mesh {
     }
 
     /// Adds a face.
-    pub(super) fn face(&mut self, corners: impl IntoIterator<Item = u32>) {
+    pub(crate) fn face(&mut self, corners: impl IntoIterator<Item = u32>) {
         let begin = self.corners.len();
         self.corners.extend(corners);
         self.faces.push(begin..self.corners.len());
@@ -63,22 +72,30 @@ impl Mesh {
 
     /// The points of each object: those that its faces, lines and points use, or all that are listed in it if it has none of
     /// these. A set may be empty.
-    pub(super) fn point_sets(self, file: &Path) -> Vec<PointSet> {
+    pub fn point_sets(self) -> Vec<ObjectPoints> {
         let Self { points, corners, objects, .. } = self;
         let point_set = |object: Object| {
             let points = match &corners[object.corners] {
                 [] => points[object.points].to_vec(),
                 corners => used_points(&points, corners),
             };
-            PointSet { name: object.name, points, file: file.to_owned(), line: object.line }
+            ObjectPoints { name: object.name, line: object.line, points }
         };
         objects.into_iter().map(point_set).collect()
     }
 
-    /// A model of all faces, in the file's order.
-    pub(super) fn model(self, file: &Path) -> Result<Model> {
+    /// How many triangles its faces are cut into.
+    pub fn triangle_count(&self) -> usize {
+        self.faces.iter().map(|face| face.len().saturating_sub(2)).sum()
+    }
+
+    /// A model of all faces, in the file's order. `name` is the file's name in messages.
+    ///
+    /// # Errors
+    /// A file without faces.
+    pub fn model(self, name: &str) -> Result<Model> {
         if self.faces.is_empty() {
-            return Err(Failure::file(file, "it has no faces"));
+            return Err(Error::file(name, "it has no faces"));
         }
         let Self { points, corners, faces, .. } = self;
         if faces.iter().all(|face| face.len() == 3) {

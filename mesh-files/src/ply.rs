@@ -1,13 +1,10 @@
 //! PLY, text and binary, with `ply-rs-bw`.
 
-use std::path::Path;
-
 use ply_rs_bw::parser::{ParseError, Parser, Reader};
 use ply_rs_bw::ply::{DefaultElement, ElementDef, Encoding, Property, PropertyAccess, PropertyAccessResult};
 
-use super::input::stem;
-use super::mesh::Mesh;
-use crate::failure::{Failure, Result};
+use crate::error::{Error, Result, stem};
+use crate::mesh::Mesh;
 
 /// A vertex; NaN until it is read.
 #[derive(Debug)]
@@ -66,13 +63,13 @@ impl PropertyAccess for Corners {
     }
 }
 
-pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
+pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Mesh> {
     let failed = |error: ParseError| {
         let (column, message) = cause(&error);
         match (error.line(), column) {
-            (Some(line), Some(column)) => Failure::field(file, line as u64, &column, message),
-            (Some(line), None) => Failure::line(file, line as u64, message),
-            _ => Failure::file(file, message),
+            (Some(line), Some(column)) => Error::field(name, line as u64, &column, message),
+            (Some(line), None) => Error::line(name, line as u64, message),
+            _ => Error::file(name, message),
         }
     };
     let mut reader = Reader::new(bytes);
@@ -86,7 +83,7 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
         let line = reader.line() as u64;
         match element.name.as_str() {
             "vertex" => {
-                check_axes(file, element)?;
+                check_axes(name, element)?;
                 first_line = line;
                 let read = Parser::<Vertex>::new().read_payload_for_element(&mut reader, element, &header);
                 vertices = read.map_err(failed)?;
@@ -105,16 +102,16 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
     }
     let row_error = |line: u64, row: u64, what: &str, field: &str, message: String| {
         if is_text {
-            Failure::field(file, line + row, field, message)
+            Error::field(name, line + row, field, message)
         } else {
-            Failure::file(file, format!("{what} {row}, property {field}: {message}"))
+            Error::file(name, format!("{what} {row}, property {field}: {message}"))
         }
     };
     if vertices.is_empty() {
-        return Err(Failure::file(file, "it has no vertices"));
+        return Err(Error::file(name, "it has no vertices"));
     }
     let mut mesh = Mesh::new();
-    mesh.begin(stem(file), None);
+    mesh.begin(stem(name), None);
     for (Vertex(point), row) in vertices.iter().zip(0u64..) {
         if let Some(axis) = (0..3).find(|&axis| !point[axis].is_finite()) {
             let message = format!("{} is not finite", point[axis]);
@@ -162,10 +159,10 @@ fn strip_faces(mesh: &mut Mesh, strip: &[u32]) {
     }
 }
 
-fn check_axes(file: &Path, element: &ElementDef) -> Result<()> {
+fn check_axes(name: &str, element: &ElementDef) -> Result<()> {
     for axis in ["x", "y", "z"] {
         if !element.properties.contains_key(axis) {
-            return Err(Failure::file(file, format!("its element vertex has no property {axis}")));
+            return Err(Error::file(name, format!("its element vertex has no property {axis}")));
         }
     }
     Ok(())
@@ -189,23 +186,23 @@ fn cause(error: &ParseError) -> (Option<String>, String) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::PointSet;
     use super::*;
+    use crate::mesh::ObjectPoints;
 
     const HEADER: &str = "ply\nformat ascii 1.0\ncomment made by hand\nelement vertex 4\nproperty float x\n\
         property double y\nproperty int z\nproperty uchar red\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n";
 
     fn error_of(text: &str) -> String {
-        read(Path::new("a.ply"), text.as_bytes()).unwrap_err().one_line()
+        read("a.ply", text.as_bytes()).unwrap_err().to_string()
     }
 
-    fn sets(bytes: &[u8]) -> Vec<PointSet> {
-        let file = Path::new("a.ply");
-        read(file, bytes).unwrap().point_sets(file)
+    fn sets(bytes: &[u8]) -> Vec<ObjectPoints> {
+        let file = "a.ply";
+        read(file, bytes).unwrap().point_sets()
     }
 
     fn faces(text: &str) -> Vec<Vec<u32>> {
-        let file = Path::new("a.ply");
+        let file = "a.ply";
         let model = read(file, text.as_bytes()).unwrap().model(file).unwrap();
         (0..model.face_count()).map(|face| model.face(face).to_vec()).collect()
     }
@@ -226,7 +223,7 @@ mod tests {
     fn polygons_and_doubles_are_kept() {
         let text = format!("{HEADER}0 0.1 0 9\n1 0 0 9\n1 1 0 9\n0 1 0 9\n4 0 1 2 3\n");
         assert_eq!(faces(&text), [[0, 1, 2, 3]]);
-        let mesh = read(Path::new("a.ply"), text.as_bytes()).unwrap();
+        let mesh = read("a.ply", text.as_bytes()).unwrap();
         assert_eq!(mesh.points[0], [0.0, 0.1, 0.0]);
     }
 
@@ -245,7 +242,7 @@ mod tests {
                 .to_vec();
         bytes.extend([1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0].iter().flat_map(|value| value.to_be_bytes()));
         assert_eq!(sets(&bytes)[0].points, [[1., 2., 3.], [4., 5., 6.]]);
-        assert!(read(Path::new("a.ply"), &bytes[..bytes.len() - 1]).is_err());
+        assert!(read("a.ply", &bytes[..bytes.len() - 1]).is_err());
     }
 
     #[test]

@@ -4,22 +4,22 @@
 //! the node and its ancestors are applied, so that each instance of a mesh is an object. Skins and morph targets are not
 //! applied.
 
-use std::panic;
-use std::path::Path;
-
 use glam::{DMat4, DVec3};
 use gltf::accessor::{DataType, Dimensions};
 use gltf::buffer::Source;
+use gltf::json::validation::Checked;
 use gltf::mesh::{Mode, Primitive, Semantic};
 use gltf::{Accessor, Document, Gltf};
 
-use super::input::stem;
-use super::mesh::Mesh;
-use super::text::excerpt;
-use crate::failure::{Failure, Result};
+use crate::error::{Error, Result, stem};
+use crate::mesh::Mesh;
+use crate::text::excerpt;
 
 /// The extension for positions of 8 and 16 bits. The crate `gltf` does not read it.
 const QUANTIZATION: &str = "KHR_mesh_quantization";
+
+/// The size of the header of a binary file.
+const HEADER_BYTES: u64 = 12;
 
 /// The size of a binary file by its header, or the size of a header if the file is shorter than that.
 fn binary_size(bytes: &[u8]) -> Option<u64> {
@@ -27,43 +27,51 @@ fn binary_size(bytes: &[u8]) -> Option<u64> {
         return None;
     }
     let size = bytes.get(8..12).and_then(|size| size.try_into().ok()).map(u32::from_le_bytes);
-    Some(size.map_or(12, u64::from))
+    Some(size.map_or(HEADER_BYTES, u64::from))
 }
 
 /// Parses and validates a file. Requiring [`QUANTIZATION`] is no error, as it is read here.
-fn parse(bytes: &[u8]) -> gltf::Result<Gltf> {
-    let Gltf { document, blob } = Gltf::from_slice_without_validation(bytes)?;
+fn parse(name: &str, bytes: &[u8]) -> Result<Gltf> {
+    // The crate's errors may have several lines, and each of a list ends in a semicolon.
+    let failed = |error: gltf::Error| {
+        let text = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+        Error::file(name, text.trim_end_matches(';'))
+    };
+    let Gltf { document, blob } = Gltf::from_slice_without_validation(bytes).map_err(failed)?;
     let mut json = document.into_json();
     json.extensions_required.retain(|name| name != QUANTIZATION);
-    Ok(Gltf { document: Document::from_json(json)?, blob })
+    // The crate's validation reads the accessors of positions before it checks that they exist (gltf-json 1.4.1), and panics.
+    let positions = Checked::Valid(Semantic::Positions);
+    let primitives = json.meshes.iter().flat_map(|mesh| &mesh.primitives);
+    let mut accessors = primitives.filter_map(|primitive| primitive.attributes.get(&positions));
+    if accessors.any(|accessor| accessor.value() >= json.accessors.len()) {
+        return Err(Error::file(name, "it refers to an item that does not exist"));
+    }
+    Ok(Gltf { document: Document::from_json(json).map_err(failed)?, blob })
 }
 
-pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
-    if let Some(size) = binary_size(bytes).filter(|&size| size > bytes.len() as u64) {
+/// Reads a file. `beside` gives the bytes of a file beside it, by its name.
+pub(crate) fn read(name: &str, bytes: &[u8], beside: &dyn Fn(&str) -> Result<Vec<u8>>) -> Result<Mesh> {
+    let size = binary_size(bytes);
+    // The crate subtracts the header's size before it checks.
+    if size.is_some_and(|size| size < HEADER_BYTES) {
+        return Err(Error::file(name, "a GLB that by its header is shorter than a header"));
+    }
+    if let Some(size) = size.filter(|&size| size > bytes.len() as u64) {
         let has = bytes.len();
         let message = format!("a GLB of {size} bytes by its header, this file has {has}: it is cut short");
-        return Err(Failure::file(file, message));
+        return Err(Error::file(name, message));
     }
-    // The crate's validation panics on some broken files (in gltf-json 1.4.1 on an accessor that does not exist).
-    let hook = panic::take_hook();
-    panic::set_hook(Box::new(|_| {}));
-    let parsed = panic::catch_unwind(|| parse(bytes));
-    panic::set_hook(hook);
-    let parsed = parsed.map_err(|_| Failure::file(file, "it refers to an item that does not exist"))?;
-    let Gltf { document, mut blob } = parsed.map_err(|error| {
-        // Each error of a list ends in a semicolon.
-        let error = error.to_string();
-        Failure::file(file, error.trim_end_matches(';'))
-    })?;
+    let Gltf { document, mut blob } = parse(name, bytes)?;
     let mut buffers = Vec::new();
     for buffer in document.buffers() {
         let data = match buffer.source() {
-            Source::Bin => blob.take().ok_or_else(|| Failure::file(file, "its binary part is missing"))?,
-            Source::Uri(uri) => read_uri(file, uri)?,
+            Source::Bin => blob.take().ok_or_else(|| Error::file(name, "its binary part is missing"))?,
+            Source::Uri(uri) => read_uri(name, uri, beside)?,
         };
         if data.len() < buffer.length() {
-            return Err(Failure::file(
-                file,
+            return Err(Error::file(
+                name,
                 format!("buffer {} has {} bytes, {} expected", buffer.index(), data.len(), buffer.length()),
             ));
         }
@@ -72,7 +80,7 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
     let scene = document
         .default_scene()
         .or_else(|| document.scenes().next())
-        .ok_or_else(|| Failure::file(file, "it has no scene"))?;
+        .ok_or_else(|| Error::file(name, "it has no scene"))?;
     let mut found = Mesh::new();
     let mut stack: Vec<_> = scene.nodes().map(|node| (node, DMat4::IDENTITY)).collect();
     stack.reverse();
@@ -82,25 +90,25 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
         // A tree has each node once. More visits mean a cycle or a shared child.
         visited_count += 1;
         if visited_count > node_count {
-            return Err(Failure::file(file, "its nodes are not a tree"));
+            return Err(Error::file(name, "its nodes are not a tree"));
         }
         let local = node.transform().matrix().map(|column| column.map(f64::from));
         let world = parent * DMat4::from_cols_array_2d(&local);
         if let Some(mesh) = node.mesh() {
-            let name = node.name().or_else(|| mesh.name()).map_or_else(|| stem(file), str::to_owned);
-            found.begin(name.clone(), None);
+            let object = node.name().or_else(|| mesh.name()).map_or_else(|| stem(name), str::to_owned);
+            found.begin(object.clone(), None);
             // A mirroring transform would turn the faces inside out.
             let is_mirrored = world.determinant() < 0.0;
             for primitive in mesh.primitives() {
                 let place = format!("mesh {}, primitive {}", mesh.index(), primitive.index());
-                let (points, corners) = primitive_points(file, &place, &primitive, &buffers)?;
+                let (points, corners) = primitive_points(name, &place, &primitive, &buffers)?;
                 let base = found.points.len() as u32;
                 for point in points {
                     let moved = world.transform_point3(DVec3::from_array(point)).to_array();
                     if !moved.iter().all(|part| part.is_finite()) {
-                        return Err(Failure::file(
-                            file,
-                            format!("object \"{}\": a point is not finite", excerpt(&name)),
+                        return Err(Error::file(
+                            name,
+                            format!("object \"{}\": a point is not finite", excerpt(&object)),
                         ));
                     }
                     found.points.push(moved);
@@ -108,7 +116,7 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
                 if primitive.mode() == Mode::Triangles && corners.len() % 3 != 0 {
                     let message =
                         format!("{place}: {} corners are no whole number of triangles", corners.len());
-                    return Err(Failure::file(file, message));
+                    return Err(Error::file(name, message));
                 }
                 let faces = triangles(primitive.mode(), &corners);
                 for [a, b, c] in &faces {
@@ -125,7 +133,7 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
         stack[first_child..].reverse();
     }
     if found.objects.is_empty() {
-        return Err(Failure::file(file, "no node of its scene has a mesh"));
+        return Err(Error::file(name, "no node of its scene has a mesh"));
     }
     found.end();
     Ok(found)
@@ -150,12 +158,12 @@ fn triangles(mode: Mode, corners: &[u32]) -> Vec<[u32; 3]> {
 
 /// The positions that a primitive uses, in the mesh's frame, and its corners as indices into them.
 fn primitive_points(
-    file: &Path,
+    name: &str,
     place: &str,
     primitive: &Primitive<'_>,
     buffers: &[Vec<u8>],
 ) -> Result<(Vec<[f64; 3]>, Vec<u32>)> {
-    let invalid = |message: String| Failure::file(file, format!("{place}: {message}"));
+    let invalid = |message: String| Error::file(name, format!("{place}: {message}"));
     let positions =
         primitive.get(&Semantic::Positions).ok_or_else(|| invalid("it has no positions".to_owned()))?;
     if positions.data_type() == DataType::U32 || positions.dimensions() != Dimensions::Vec3 {
@@ -250,18 +258,17 @@ fn positions_of(accessor: &Accessor<'_>, buffers: &[Vec<u8>]) -> Vec<[f64; 3]> {
 }
 
 /// The bytes of a URI: base64 data, or a file beside the scene.
-fn read_uri(file: &Path, uri: &str) -> Result<Vec<u8>> {
+fn read_uri(name: &str, uri: &str, beside: &dyn Fn(&str) -> Result<Vec<u8>>) -> Result<Vec<u8>> {
     if let Some(data) = uri.strip_prefix("data:") {
         let text = data.split_once(";base64,").map(|(_, text)| text);
-        return text.and_then(base64).ok_or_else(|| Failure::file(file, "a data URI is not valid base64"));
+        return text.and_then(base64).ok_or_else(|| Error::file(name, "a data URI is not valid base64"));
     }
     if uri.contains("://") {
-        return Err(Failure::file(file, format!("\"{}\" is not a file beside it", excerpt(uri))));
+        return Err(Error::file(name, format!("\"{}\" is not a file beside it", excerpt(uri))));
     }
-    let path = percent_decoded(uri)
-        .map(|name| file.with_file_name(name))
-        .ok_or_else(|| Failure::file(file, format!("\"{}\" is no valid URI", excerpt(uri))))?;
-    std::fs::read(&path).map_err(|error| Failure::unreadable(&path, &error))
+    let file = percent_decoded(uri)
+        .ok_or_else(|| Error::file(name, format!("\"{}\" is no valid URI", excerpt(uri))))?;
+    beside(&file)
 }
 
 fn base64(text: &str) -> Option<Vec<u8>> {
@@ -303,8 +310,23 @@ fn percent_decoded(uri: &str) -> Option<String> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    fn read(name: &str, bytes: &[u8]) -> Result<Mesh> {
+        super::read(name, bytes, &|name| Err(Error::new(format!("asked for {name}"))))
+    }
+
+    /// Text of glTF as a binary file.
+    pub(crate) fn binary(text: &[u8]) -> Vec<u8> {
+        let length = text.len() as u32;
+        let words = [2, 20 + length, length];
+        let mut bytes = b"glTF".to_vec();
+        bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+        bytes.extend(b"JSON");
+        bytes.extend(text);
+        bytes
+    }
 
     /// Bytes as base64.
     fn encoded(bytes: &[u8]) -> String {
@@ -318,7 +340,7 @@ pub(super) mod tests {
     }
 
     /// A mesh of one triangle, placed twice: scaled below a translated parent, and untransformed.
-    pub(in crate::read) fn scene(buffer_bytes: usize, indices: [u16; 3]) -> String {
+    pub(crate) fn scene(buffer_bytes: usize, indices: [u16; 3]) -> String {
         let mut bytes = Vec::new();
         bytes.extend(
             [0.0f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 9.0, 9.0, 9.0]
@@ -340,9 +362,9 @@ pub(super) mod tests {
 
     #[test]
     fn each_instance_is_a_hull_with_its_transforms_applied() {
-        let file = Path::new("a.gltf");
+        let file = "a.gltf";
         let mesh = read(file, scene(54, [0, 1, 2]).as_bytes()).unwrap();
-        let sets = mesh.point_sets(file);
+        let sets = mesh.point_sets();
         assert_eq!(sets.len(), 2);
         assert_eq!(
             (sets[0].name.as_str(), &sets[0].points[..]),
@@ -356,7 +378,7 @@ pub(super) mod tests {
 
     #[test]
     fn instances_are_faces_of_one_model_and_a_mirrored_one_still_faces_outward() {
-        let file = Path::new("a.gltf");
+        let file = "a.gltf";
         let text = scene(54, [3, 0, 1]).replace("\"scale\":[2,2,2]", "\"scale\":[-0.1,1,1]");
         let model = read(file, text.as_bytes()).unwrap().model(file).unwrap();
         let faces: Vec<_> = (0..model.face_count()).map(|face| model.face(face).to_vec()).collect();
@@ -384,7 +406,7 @@ pub(super) mod tests {
 
     #[test]
     fn quantized_positions_are_read_as_the_extension_says() {
-        let file = Path::new("a.gltf");
+        let file = "a.gltf";
         let points = |text: String| read(file, text.as_bytes()).unwrap().points;
         let moved = |rows: [[f64; 3]; 3]| rows.map(|[x, y, z]| [2.0 * x + 10.0, 2.0 * y, 2.0 * z]).to_vec();
         let bytes: Vec<u8> = [[0i8, 1, 2], [-128, -127, 127], [5, -6, 64]]
@@ -420,7 +442,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_required_extension_that_is_not_read_is_named() {
-        let error_of = |text: String| read(Path::new("a.gltf"), text.as_bytes()).unwrap_err().one_line();
+        let error_of = |text: String| read("a.gltf", text.as_bytes()).unwrap_err().to_string();
         let text = quantized(5123, false, 8, &[0; 24]);
         let other = error_of(text.replace("Required\":[", "Required\":[\"KHR_draco_mesh_compression\","));
         assert!(other.ends_with("= \"KHR_draco_mesh_compression\": Unsupported extension"), "{other}");
@@ -445,14 +467,14 @@ pub(super) mod tests {
 
     #[test]
     fn errors_name_their_place() {
-        let error_of = |text: &str| read(Path::new("a.gltf"), text.as_bytes()).unwrap_err().one_line();
+        let error_of = |text: &str| read("a.gltf", text.as_bytes()).unwrap_err().to_string();
         assert_eq!(
             error_of(&scene(54, [0, 1, 4])),
             "a.gltf: mesh 0, primitive 0: index 4 does not exist, there are 4 positions"
         );
         assert_eq!(error_of(&scene(64, [0, 1, 2])), "a.gltf: buffer 0 has 54 bytes, 64 expected");
         assert!(error_of("{\n\"asset\": 3 x\n}").contains("line 2"), "{}", error_of("{\n\"asset\": 3 x\n}"));
-        let cut = |bytes: &[u8]| read(Path::new("a.glb"), bytes).unwrap_err().one_line();
+        let cut = |bytes: &[u8]| read("a.glb", bytes).unwrap_err().to_string();
         let header = b"glTF\x02\0\0\0\x40\x01\0\0";
         assert_eq!(cut(header), "a.glb: a GLB of 320 bytes by its header, this file has 12: it is cut short");
         assert_eq!(

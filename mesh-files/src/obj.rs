@@ -3,12 +3,9 @@
 //! `tobj` is not used: it does not join lines that end in `\`, gives no line of an error, and keeps only points that faces
 //! use. A statement `o` begins an object; groups and materials do not.
 
-use std::path::Path;
-
-use super::input::stem;
-use super::mesh::Mesh;
-use super::text::{excerpt, number};
-use crate::failure::{Failure, Result};
+use crate::error::{Error, Result, stem};
+use crate::mesh::Mesh;
+use crate::text::{excerpt, number};
 
 /// Statements that are ignored, as they change no point, face, line or object.
 const IGNORED: [&str; 37] = [
@@ -91,14 +88,13 @@ fn without_comment(line: &str) -> &str {
     line.match_indices('#').find(begins).map_or(line, |(at, _)| &line[..at])
 }
 
-pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
+pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Mesh> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let invalid = |word: &Word<'_>, message: String| {
-        Failure::Input(format!("{}: line {}, column {}: {message}", file.display(), word.line, word.column))
-    };
+    let invalid =
+        |word: &Word<'_>, message: String| Error::field(name, word.line, &word.column.to_string(), message);
     let mut mesh = Mesh::new();
-    mesh.begin(stem(file), Some(1));
+    mesh.begin(stem(name), Some(1));
     // A face may come before its vertices, so indices are checked at the end.
     let mut highest: Option<(u32, u64, usize)> = None;
     for words in statements(text) {
@@ -138,8 +134,8 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
                 }
             }
             "o" => {
-                let name = rest.iter().map(|word| word.text).collect::<Vec<_>>().join(" ");
-                mesh.begin(if name.is_empty() { stem(file) } else { name }, Some(keyword.line));
+                let object = rest.iter().map(|word| word.text).collect::<Vec<_>>().join(" ");
+                mesh.begin(if object.is_empty() { stem(name) } else { object }, Some(keyword.line));
             }
             other if IGNORED.contains(&other) => {}
             other => {
@@ -160,7 +156,7 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
         ));
     }
     if mesh.points.is_empty() {
-        return Err(Failure::file(file, "it has no vertices"));
+        return Err(Error::file(name, "it has no vertices"));
     }
     // The part before the first `o` often has the vertices of all objects. It is an object only if it has faces, lines or points.
     if mesh.objects.len() > 1 && mesh.objects[0].corners.is_empty() {
@@ -187,13 +183,13 @@ mod tests {
     use super::*;
 
     fn sets(text: &str) -> Vec<(String, usize)> {
-        let file = Path::new("dir/file.obj");
-        let found = read(file, text.as_bytes()).unwrap().point_sets(file);
+        let file = "dir/file.obj";
+        let found = read(file, text.as_bytes()).unwrap().point_sets();
         found.into_iter().map(|set| (set.name, set.points.len())).collect()
     }
 
     fn error_of(text: &str) -> String {
-        let file = Path::new("a.obj");
+        let file = "a.obj";
         read(file, text.as_bytes()).unwrap_err().to_string()
     }
 
@@ -234,7 +230,7 @@ mod tests {
     fn a_model_has_the_faces_of_all_objects_in_full_precision() {
         let text =
             "o a\nv 0.1 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nl 1 2\nf 1 2 \\\n 4 3\np 1\no b\nf 1 -3/7 -2//3\n";
-        let file = Path::new("a.obj");
+        let file = "a.obj";
         let model = read(file, text.as_bytes()).unwrap().model(file).unwrap();
         assert_eq!(model.points()[0], [0.1, 0.0, 0.0]);
         assert_eq!(

@@ -3,31 +3,37 @@
 //! `stl_io` is not used: it takes a binary file that begins with `solid` for text, reads only the first solid, and gives no
 //! line of an error. Each solid of a text file is an object. Normals are not read.
 
-use std::path::Path;
-
-use super::input::stem;
-use super::mesh::Mesh;
-use super::text::{excerpt, number};
-use crate::failure::{Failure, Result};
+use crate::error::{Error, Result, stem};
+use crate::mesh::Mesh;
+use crate::text::{excerpt, number};
 
 const HEADER_BYTES: usize = 84;
 const TRIANGLE_BYTES: usize = 50;
 
-pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
-    let count = bytes.get(80..84).and_then(|count| count.try_into().ok()).map(u32::from_le_bytes);
-    let expected = count.map(|count| HEADER_BYTES as u64 + u64::from(count) * TRIANGLE_BYTES as u64);
-    if expected == Some(bytes.len() as u64) {
-        return binary(file, bytes);
+/// The number of triangles that the header of a binary file says, and the size of such a file.
+fn announced(bytes: &[u8]) -> Option<(u32, u64)> {
+    let count = u32::from_le_bytes(bytes.get(80..84)?.try_into().ok()?);
+    Some((count, HEADER_BYTES as u64 + u64::from(count) * TRIANGLE_BYTES as u64))
+}
+
+/// Whether these are the bytes of a whole binary file.
+pub(crate) fn is_binary(bytes: &[u8]) -> bool {
+    announced(bytes).is_some_and(|(_, size)| size == bytes.len() as u64)
+}
+
+pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Mesh> {
+    if is_binary(bytes) {
+        return binary(name, bytes);
     }
     let begin = bytes.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
     let begins_as_text = bytes[begin..].get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"solid"));
     // A binary file may begin so too, but it contains zero bytes: in the count, or at the end of each triangle.
     if begins_as_text && !bytes.contains(&0) {
-        return text(file, &String::from_utf8_lossy(bytes));
+        return text(name, &String::from_utf8_lossy(bytes));
     }
     let has = bytes.len() as u64;
-    let message = match (count, expected) {
-        (Some(count), Some(expected)) => {
+    let message = match announced(bytes) {
+        Some((count, expected)) => {
             let whole = (has - HEADER_BYTES as u64) / TRIANGLE_BYTES as u64;
             let ends = if has > expected {
                 format!("{} bytes follow", has - expected)
@@ -48,12 +54,12 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
              {HEADER_BYTES})"
         ),
     };
-    Err(Failure::file(file, message))
+    Err(Error::file(name, message))
 }
 
-fn binary(file: &Path, bytes: &[u8]) -> Result<Mesh> {
+fn binary(name: &str, bytes: &[u8]) -> Result<Mesh> {
     let mut mesh = Mesh::new();
-    mesh.begin(stem(file), None);
+    mesh.begin(stem(name), None);
     for (i, triangle) in bytes[HEADER_BYTES..].chunks_exact(TRIANGLE_BYTES).enumerate() {
         for (corner, vertex) in triangle[12..48].chunks_exact(12).enumerate() {
             let value = |axis: usize| {
@@ -62,10 +68,13 @@ fn binary(file: &Path, bytes: &[u8]) -> Result<Mesh> {
             };
             let point = [value(0), value(1), value(2)];
             if let Some(axis) = (0..3).find(|&axis| !point[axis].is_finite()) {
-                let name = ["x", "y", "z"][axis];
-                return Err(Failure::file(
-                    file,
-                    format!("triangle {i}, corner {corner}, {name}: {} is not finite", point[axis]),
+                return Err(Error::file(
+                    name,
+                    format!(
+                        "triangle {i}, corner {corner}, {}: {} is not finite",
+                        ["x", "y", "z"][axis],
+                        point[axis]
+                    ),
                 ));
             }
             mesh.points.push(point.map(f64::from));
@@ -73,7 +82,7 @@ fn binary(file: &Path, bytes: &[u8]) -> Result<Mesh> {
         facet(&mut mesh);
     }
     if mesh.points.is_empty() {
-        return Err(Failure::file(file, "it has no triangles"));
+        return Err(Error::file(name, "it has no triangles"));
     }
     mesh.end();
     Ok(mesh)
@@ -85,7 +94,7 @@ fn facet(mesh: &mut Mesh) {
     mesh.face(end - 3..end);
 }
 
-fn text(file: &Path, text: &str) -> Result<Mesh> {
+fn text(name: &str, text: &str) -> Result<Mesh> {
     let mut mesh = Mesh::new();
     let mut inside = false;
     // The corners of the open loop.
@@ -99,22 +108,21 @@ fn text(file: &Path, text: &str) -> Result<Mesh> {
         match lower.as_str() {
             "solid" => {
                 if inside {
-                    return Err(Failure::line(file, line, "\"solid\" before the last one's \"endsolid\""));
+                    return Err(Error::line(name, line, "\"solid\" before the last one's \"endsolid\""));
                 }
                 inside = true;
-                let name = words.collect::<Vec<_>>().join(" ");
-                let name = if name.is_empty() { stem(file) } else { name };
-                mesh.begin(name, Some(line));
+                let solid = words.collect::<Vec<_>>().join(" ");
+                mesh.begin(if solid.is_empty() { stem(name) } else { solid }, Some(line));
             }
             "vertex" if inside => {
                 let mut point = [0.0; 3];
                 for (value, axis) in point.iter_mut().zip(["x", "y", "z"]) {
-                    let word = words.next().ok_or_else(|| Failure::field(file, line, axis, "missing"))?;
-                    *value = number(word).map_err(|message| Failure::field(file, line, axis, message))?;
+                    let word = words.next().ok_or_else(|| Error::field(name, line, axis, "missing"))?;
+                    *value = number(word).map_err(|message| Error::field(name, line, axis, message))?;
                 }
                 if let Some(extra) = words.next() {
-                    return Err(Failure::line(
-                        file,
+                    return Err(Error::line(
+                        name,
                         line,
                         format!("\"{}\" follows the vertex", excerpt(extra)),
                     ));
@@ -124,7 +132,7 @@ fn text(file: &Path, text: &str) -> Result<Mesh> {
             }
             "endloop" if inside => {
                 if corner_count != 3 {
-                    return Err(Failure::line(file, line, "a facet has three vertices"));
+                    return Err(Error::line(name, line, "a facet has three vertices"));
                 }
                 facet(&mut mesh);
                 corner_count = 0;
@@ -132,8 +140,8 @@ fn text(file: &Path, text: &str) -> Result<Mesh> {
             "endsolid" if inside => inside = false,
             "facet" | "outer" | "endfacet" if inside => {}
             _ => {
-                return Err(Failure::line(
-                    file,
+                return Err(Error::line(
+                    name,
                     line,
                     format!("\"{}\" is not expected here", excerpt(keyword)),
                 ));
@@ -141,10 +149,10 @@ fn text(file: &Path, text: &str) -> Result<Mesh> {
         }
     }
     if inside {
-        return Err(Failure::line(file, last_line, "the file ends before \"endsolid\""));
+        return Err(Error::line(name, last_line, "the file ends before \"endsolid\""));
     }
     if corner_count != 0 {
-        return Err(Failure::line(file, last_line, "a vertex is not in a closed loop"));
+        return Err(Error::line(name, last_line, "a vertex is not in a closed loop"));
     }
     mesh.end();
     Ok(mesh)
@@ -152,18 +160,18 @@ fn text(file: &Path, text: &str) -> Result<Mesh> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::PointSet;
     use super::*;
+    use crate::mesh::ObjectPoints;
 
     const FACET: &str = "facet normal nan 0 1\n outer loop\n  vertex 0 0 0\n  vertex 1 0 0\n  vertex 0 1 0\n endloop\nendfacet\n";
 
     fn error_of(bytes: &[u8]) -> String {
-        read(Path::new("a.stl"), bytes).unwrap_err().to_string()
+        read("a.stl", bytes).unwrap_err().to_string()
     }
 
-    fn sets(bytes: &[u8]) -> Vec<PointSet> {
-        let file = Path::new("a.stl");
-        read(file, bytes).unwrap().point_sets(file)
+    fn sets(bytes: &[u8]) -> Vec<ObjectPoints> {
+        let file = "a.stl";
+        read(file, bytes).unwrap().point_sets()
     }
 
     fn binary_file(header: &[u8], values: &[f32]) -> Vec<u8> {
@@ -225,7 +233,7 @@ mod tests {
 
     #[test]
     fn facets_are_faces() {
-        let file = Path::new("a.stl");
+        let file = "a.stl";
         let text = format!("solid one\n{}endsolid one\nsolid\n{FACET}endsolid\n", FACET.replace('1', "0.1"));
         let model = read(file, text.as_bytes()).unwrap().model(file).unwrap();
         assert_eq!((model.face_count(), model.face(1)), (2, &[3, 4, 5][..]));
