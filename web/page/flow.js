@@ -9,6 +9,7 @@ export default {
   title: "Flow",
   about: "Paint on the grid: the field is solved again as you paint, and the agents follow it. The second mouse button frees cells. "
     + "Keys: arrows move the brush, space paints, W F G M C choose what, [ and ] the size.",
+  keys: "Arrow keys move the brush, space paints. W, F, G, M and C choose what it paints, [ and ] its size.",
   build(panel, send) {
     const scene = choice(panel, send, {
       name: "scene", label: "Scene", value: DEFAULTS.scene,

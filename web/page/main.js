@@ -5,9 +5,9 @@ import rooms from "./rooms.js";
 import surface from "./surface.js";
 
 /**
- * A tab's module: `name` as in links, `title`, `about` (a sentence), and `build(panel, send)`, which fills the panel with controls and returns
- * `{state(fields), message(message)}`: `state` shows the values of a state, `message` gets the messages that the page does not know. `send`
- * sends a message to the tab's scene.
+ * A tab's module: `name` as in links, `title`, `about` (a sentence), `keys` (what keys do on the stage), and `build(panel, send, sendFile)`, which
+ * fills the panel with controls and returns `{state(fields), message(message)}`: `state` shows the values of a state, `message` gets the messages
+ * that the page does not know. `send` sends a message to the tab's scene, `sendFile` a file.
  */
 const tabs = [collide, flow, rooms, surface];
 const MOST_FILE_BYTES = 256 * 2 ** 20;
@@ -49,6 +49,8 @@ const playground = {
     const { ok, result } = await playground.wait("checked", (message) => message.id === id);
     return { ok, result };
   },
+  /** Lets the second worker end at its next question. */
+  failSecond() { serving.postMessage({ type: "fail" }); },
 };
 window.playground = playground;
 
@@ -106,10 +108,11 @@ function show(tab, fields) {
   }
   document.title = `${tab.title} · hullfield playground`;
   element("about").textContent = tab.about;
+  stage.setAttribute("aria-label", `The scene. ${tab.keys}`);
   element("times").tBodies[0].replaceChildren();
   if (!built.has(tab.name)) {
     const panel = document.createElement("div");
-    built.set(tab.name, { panel, ...tab.build(panel, (message, transfer) => send({ ...message, tab: tab.name }, transfer)) });
+    built.set(tab.name, { panel, ...tab.build(panel, (message, transfer) => send({ ...message, tab: tab.name }, transfer), sendFile) });
   }
   element("controls").replaceChildren(built.get(tab.name).panel);
   send({ type: "open", tab: tab.name, fields });
@@ -231,7 +234,7 @@ stage.addEventListener("keydown", (event) => {
 // ---- files
 
 /** Sends a file to the open tab's scene. */
-export async function sendFile(file) {
+async function sendFile(file) {
   if (file.size > MOST_FILE_BYTES) {
     return showError(`${file.name} has ${Math.round(file.size / 2 ** 20)} MiB; a file may have ${MOST_FILE_BYTES / 2 ** 20}.`);
   }
@@ -263,7 +266,8 @@ const take = {
     element("wait").hidden = true;
     element("gpu").classList.toggle("hidden", layer !== "gpu");
     element("flat").classList.toggle("hidden", layer !== "flat");
-    serveSecond();
+    // After the first picture, so that it does not delay it.
+    if (!serving) startSecond();
   },
   engine({ used, adapter, reason }) {
     const name = used === "gpu" ? `GPU engine: ${adapter}.` : "CPU engine.";
@@ -302,14 +306,26 @@ worker.addEventListener("message", ({ data }) => {
   for (const listener of [...listeners]) listener(data);
 });
 
-/** Starts the second worker, after the first picture, so that it does not delay it. */
-function serveSecond() {
-  if (serving) return;
+/** Starts the second worker. If it ends by an error, the scenes that wait for it get a sentence, and another one starts. */
+function startSecond(why) {
+  serving?.terminate();
   const { port1, port2 } = new MessageChannel();
-  serving = new Worker("./worker.js", { type: "module" });
-  serving.addEventListener("message", ({ data }) => { if (data.type === "failed") showError(data.text); });
-  serving.postMessage({ type: "serve", port: port1 }, [port1]);
-  send({ type: "port", port: port2 }, [port2]);
+  const second = new Worker("./worker.js", { type: "module" });
+  serving = second;
+  let isReady = false;
+  const ended = (reason) => {
+    if (serving !== second) return;
+    // One that could not be loaded would fail again.
+    if (isReady) startSecond(`The second worker has ended by an error (${reason}), and a new one has started.`);
+    else showError(`The second worker could not be loaded (${reason}).`);
+  };
+  second.addEventListener("message", ({ data }) => {
+    if (data.type === "ready") isReady = true;
+    if (data.type === "failed") ended(data.reason);
+  });
+  second.addEventListener("error", (event) => ended(event.message ?? "worker.js is missing"));
+  second.postMessage({ type: "serve", port: port1 }, [port1]);
+  send({ type: "port", port: port2, why }, [port2]);
 }
 
 // ---- start

@@ -3,7 +3,7 @@
 // Messages are objects `{type, …}`; one with bytes has them in `bytes`, a Uint8Array. From the page to the first worker:
 //
 //   start   {flat, gpu}                 the canvases; first of all
-//   port    {port}                      the way to the second worker
+//   port    {port, why}                 the way to the second worker; `why` says why there is another one
 //   open    {tab, fields}               shows a tab; `fields` is what a link says of it, texts by name
 //   size    {width, height, density}    of the canvases, in pixels of the page; pixels of the screen in one of those
 //   theme   {dark}
@@ -26,11 +26,13 @@
 //   progress {text, done, total}
 //   error   {text}                      a sentence for the bar; an empty one takes it away
 //   lost    {text}                      the device of WebGPU is lost
-//   failed  {text}                      the program has ended
+//   failed  {text, reason}              the program has ended
 //   checked {tab, id, ok, result}
 //   and what a scene sends to its tab's module
 //
-// The second worker gets `serve {port}`; over the port come a scene's questions, `{tab, …}`, and go the answers, `{type: "second", tab, …}`.
+// The second worker gets `serve {port}` and sends `ready`; over the port come a scene's questions, `{tab, …}`, and go the answers, one for each
+// in their order, `{type: "second", tab, …}`. `fail {}` ends it at the next question, for the tests. What it has not answered then comes back
+// to the scene as an answer with `lost: true` and a sentence as `error`.
 
 import init, { App, second } from "./hullfield_web.js";
 
@@ -39,9 +41,12 @@ let app = null;
 let port = null;
 let isAwaited = false;
 let hasFailed = false;
+let shallFail = false;
 let isFirst = true;
 const early = [];
 const asked = [];
+// The questions that the second worker has not answered, the oldest first.
+const waiting = [];
 
 const functions = {
   post(text, bytes) { deliver(self, text, bytes); },
@@ -49,6 +54,8 @@ const functions = {
     if (port) deliver(port, text, bytes);
     // The second worker starts after the first picture.
     else if (asked.length < 64) asked.push([text, bytes.slice()]);
+    else return;
+    waiting.push(text);
   },
   wake,
 };
@@ -68,7 +75,8 @@ function fail(error) {
   if (hasFailed) return;
   hasFailed = true;
   console.error(error);
-  self.postMessage({ type: "failed", text: `The program has ended by an error (${error.message ?? error}). Reload the page.` });
+  const reason = String(error.message ?? error);
+  self.postMessage({ type: "failed", text: `The program has ended by an error (${reason}). Reload the page.`, reason });
 }
 
 function guarded(work) {
@@ -133,16 +141,29 @@ self.onmessage = async ({ data }) => {
       self.postMessage({ type: "ready" });
       for (const message of early.splice(0)) take(message);
       break;
-    case "port":
+    case "port": {
+      const lost = port ? waiting.splice(0) : [];
       port = data.port;
-      port.onmessage = ({ data }) => take(data);
+      port.onmessage = ({ data }) => {
+        waiting.shift();
+        take(data);
+      };
       for (const [text, bytes] of asked.splice(0)) deliver(port, text, bytes);
+      for (const text of lost) take({ ...JSON.parse(text), type: "second", lost: true, error: data.why });
+      break;
+    }
+    case "fail":
+      shallFail = true;
       break;
     case "serve":
       try { await loaded; } catch (error) { return fail(error); }
+      self.postMessage({ type: "ready" });
       data.port.onmessage = ({ data: { bytes = new Uint8Array(), ...rest } }) => {
         const answer = (text, bytes) => deliver(data.port, text, bytes);
-        guarded(() => second({ ...functions, post: answer }, JSON.stringify(rest), bytes));
+        guarded(() => {
+          if (shallFail) throw new Error("a test");
+          second({ ...functions, post: answer }, JSON.stringify(rest), bytes);
+        });
       };
       break;
     default:

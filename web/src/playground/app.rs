@@ -11,13 +11,13 @@ use crate::playground::collide;
 use crate::playground::flow;
 use crate::playground::host::{Choice, Host, Link, run};
 use crate::playground::message::Message;
-use crate::playground::placeholder;
 use crate::playground::rooms;
 use crate::playground::scene::{Kind, Scene};
 use crate::playground::stage::{Frame, Stage};
+use crate::playground::surface;
 
 /// The tabs, in their order.
-pub const SCENES: [Kind; 4] = [collide::kind(), flow::KIND, rooms::KIND, placeholder::kind("surface")];
+pub const SCENES: [Kind; 4] = [collide::kind(), flow::KIND, rooms::KIND, surface::KIND];
 
 #[wasm_bindgen]
 extern "C" {

@@ -15,10 +15,10 @@ mod flow;
 pub mod host;
 pub mod message;
 pub mod orbit;
-mod placeholder;
 mod rooms;
 pub mod scene;
 pub mod seed;
 pub mod stage;
+mod surface;
 #[cfg(test)]
 mod test_page;

@@ -1,0 +1,133 @@
+//! What the second worker does: it reads files, and solves what takes too long for a frame. It keeps the surface that it had last.
+
+use std::cell::RefCell;
+
+use hullfield::navigate::surface::{LoadOptions, Method, Options, PathOptions, Point, Surface};
+use hullfield_mesh_files::{Error, Format};
+use serde_json::{Value, json};
+use web_time::Instant;
+
+use crate::playground::message::Message;
+use crate::playground::scene::Reply;
+
+/// The most triangles of a file.
+pub(super) const MOST_TRIANGLES: usize = 2_000_000;
+/// The most triangles of a surface whose distances are solved: they need some kilobytes for each, and a worker has 4 GiB.
+pub(super) const MOST_SOLVED: usize = 300_000;
+
+thread_local! {
+    /// The surface that was given or read last, and its number.
+    static LAST: RefCell<Option<(u64, Surface)>> = const { RefCell::new(None) };
+}
+
+/// The method of paths over a surface of this many triangles, and whether their length is guaranteed.
+pub(super) fn method(triangle_count: usize) -> (Method, bool) {
+    let is_guaranteed = triangle_count <= MOST_SOLVED;
+    let tolerance = if is_guaranteed { 1e-3 } else { f64::INFINITY };
+    (Method::Geodesic { tolerance }, is_guaranteed)
+}
+
+/// Answers a question: `read` takes a file's `name` and bytes, `take` the bytes of a surface, `solve` asks for a path or for distances.
+/// Each has the `model`, a number.
+pub(super) fn second(message: &Message) -> Reply {
+    let question = message.text("ask").unwrap_or_default();
+    let model = message.number("model").ok_or("A model is missing.")? as u64;
+    let answer = match question {
+        "read" => {
+            let name = message.text("name").unwrap_or_default();
+            read(name, message.bytes()).map(|surface| keep(model, surface, true))
+        }
+        "take" => Surface::from_bytes(message.bytes(), LoadOptions::default())
+            .map(|surface| keep(model, surface, false))
+            .map_err(|error| format!("{error}.")),
+        "solve" => solve(model, message),
+        _ => Err(format!("The second worker knows no question “{question}”.")),
+    };
+    // An error names the question too.
+    let (mut data, bytes) = answer.unwrap_or_else(|error| (json!({"error": error}), Vec::new()));
+    data["ask"] = json!(question);
+    data["model"] = json!(model);
+    data["serial"] = message.data().get("serial").cloned().unwrap_or_default();
+    Ok((data, bytes))
+}
+
+type Answer = (Value, Vec<u8>);
+
+fn keep(model: u64, surface: Surface, is_wanted: bool) -> Answer {
+    let bytes = if is_wanted { surface.to_bytes() } else { Vec::new() };
+    LAST.set(Some((model, surface)));
+    (json!({}), bytes)
+}
+
+/// The format of a file, by its name's extension.
+///
+/// # Errors
+/// A sentence.
+pub(super) fn format_of(name: &str) -> Result<Format, String> {
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let unknown = || format!("{name}: unknown format by its extension: obj, stl, ply, gltf or glb is read.");
+    Format::of_extension(extension).ok_or_else(unknown)
+}
+
+/// Reads a surface from a file. An error is a sentence.
+fn read(name: &str, bytes: &[u8]) -> Result<Surface, String> {
+    let format = format_of(name)?;
+    if bytes.is_empty() {
+        return Err(format!("{name}: the file is empty."));
+    }
+    let beside = |file: &str| {
+        let file = hullfield_mesh_files::excerpt(file);
+        Err(Error::new(format!(
+            "{name}: its buffer \"{file}\" is another file, and one file is read here: save it as GLB"
+        )))
+    };
+    let sentence = |error: Error| format!("{error}.");
+    let mesh = format.read(name, bytes, &beside).map_err(sentence)?;
+    if mesh.triangle_count() > MOST_TRIANGLES {
+        let count = mesh.triangle_count();
+        return Err(format!("{name}: it has {count} triangles, {MOST_TRIANGLES} are allowed."));
+    }
+    let model = mesh.model(name).map_err(sentence)?;
+    Surface::new(&[model], Options::default()).map_err(|error| format!("{name}: {error}."))
+}
+
+fn solve(model: u64, message: &Message) -> Result<Answer, String> {
+    let end = |name: &str| -> Option<Point> {
+        let parts = message.data().get(name)?.as_array()?;
+        let number = |at: usize| parts.get(at)?.as_f64();
+        let position = [number(1)?, number(2)?, number(3)?];
+        Some(Point { triangle: number(0)? as u32, position, distance: 0.0 })
+    };
+    let failed = |error: hullfield::Error| format!("{error}.");
+    let start = end("start").ok_or("A start is missing.")?;
+    LAST.with_borrow(|last| {
+        let Some((_, surface)) = last.as_ref().filter(|(number, _)| *number == model) else {
+            return Err("The second worker does not have this surface.".to_owned());
+        };
+        let begun = Instant::now();
+        let ms = || begun.elapsed().as_secs_f64() * 1e3;
+        if let Some(goal) = end("goal") {
+            let method = method(surface.triangles().len()).0;
+            let path =
+                surface.path(start, goal, &PathOptions { method, to_nearest: true }).map_err(failed)?;
+            let length = path.length.is_finite().then_some(path.length);
+            return Ok((json!({"ms": ms(), "points": path.points, "length": length}), Vec::new()));
+        }
+        let distances = distances(surface, start).map_err(failed)?;
+        Ok((json!({"ms": ms()}), bytemuck::cast_slice(&distances).to_vec()))
+    })
+}
+
+/// The exact distance of each vertex from a point, rounded to f32 for drawing.
+///
+/// # Errors
+/// Those of [`Surface::field`].
+pub(super) fn distances(surface: &Surface, start: Point) -> hullfield::Result<Vec<f32>> {
+    Ok(surface.field(start)?.at_vertices().iter().map(|&distance| distance as f32).collect())
+}
+
+/// A point of a surface, in a question.
+pub(super) fn end(point: &Point) -> Value {
+    let [x, y, z] = point.position;
+    json!([point.triangle, x, y, z])
+}
