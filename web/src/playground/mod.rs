@@ -1,7 +1,7 @@
 //! The playground's page: what its workers run.
 //!
 //! `page/worker.js` describes the messages. Engines and scenes live in the first worker; the page's main thread has the controls
-//! only. A second worker has a CPU engine of its own, for comparisons that must not stop frames.
+//! only. A second worker has a CPU engine of its own, for work that must not stop frames.
 //!
 //! A tab is a [`scene::Kind`] in [`app::SCENES`], a page module `page/<tab>.js`, and a test `tests/<tab>.test.mjs`.
 

@@ -68,7 +68,8 @@ impl Loaded {
         let (uu, uv, vv, wu, wv) = (u.dot(u), u.dot(v), v.dot(v), w.dot(u), w.dot(v));
         let area = uu * vv - uv * uv;
         let shares = [(vv * wu - uv * wv) / area, (uu * wv - uv * wu) / area];
-        let round = |share: f64| if share.is_finite() { (1e5 * share).round() / 1e5 } else { 0.0 };
+        // A zero has no sign in a link.
+        let round = |share: f64| if share.is_finite() { (1e5 * share).round() / 1e5 + 0.0 } else { 0.0 };
         let second = round(shares[0]).clamp(0.0, 1.0);
         [second, round(shares[1]).clamp(0.0, 1.0 - second)]
     }

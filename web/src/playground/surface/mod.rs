@@ -8,7 +8,7 @@ mod second;
 mod shapes;
 mod solver;
 
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 use hullfield::navigate::surface::{LoadOptions, Options, Point, Surface};
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ use crate::playground::scene::{Check, Kind, Scene};
 use crate::playground::stage::Frame;
 use crate::playground::surface::lines::Lines;
 use crate::playground::surface::loaded::Loaded;
-use crate::playground::surface::pick::{cast, is_seen};
+use crate::playground::surface::pick::{Seen, cast, is_seen};
 use crate::playground::surface::shapes::{SHAPES, Shape};
 use crate::playground::surface::solver::{Shown, Solver};
 
@@ -41,8 +41,8 @@ const MOST_CLICK: f32 = 5.0;
 /// How far an arrow key moves an end, in pixels of the page.
 const STEP: f32 = 12.0;
 const ENDS: [&str; 2] = ["start", "goal"];
-/// Where the ends are at first: the points of the model nearest to these, on the camera's side of the unit ball.
-const PLACES: [[f64; 3]; 2] = [[-0.3, -0.1, 0.95], [0.85, 0.5, 0.15]];
+/// Where the ends are at first: what the camera sees at these places of a square canvas, -1 to 1, right and up.
+const PLACES: [[f32; 2]; 2] = [[-0.45, -0.3], [0.5, 0.35]];
 
 /// What the link says.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -199,14 +199,15 @@ impl SurfaceScene {
         };
         let is_other = self.loaded.is_none() || file.is_some() || self.file.is_some();
         for (end, place) in self.ends.iter_mut().zip(PLACES) {
-            // Another model of the same shape keeps its ends.
+            let (eye, direction) = Camera::around(1.0).ray(place, 1.0);
+            // Another model of the page's own keeps its ends, as far as it can.
             let kept = end
                 .at
                 .filter(|_| !is_other && end.is_moved)
                 .and_then(|point| loaded.surface.nearest_point(point.position).ok().flatten());
             *end = End {
                 is_moved: kept.is_some(),
-                at: kept.or_else(|| loaded.nearest(DVec3::from(place))),
+                at: kept.or_else(|| cast(&loaded, eye, direction).map(Seen::point)),
                 wanted: end.wanted,
             };
         }
@@ -343,7 +344,7 @@ impl SurfaceScene {
                 if is_click && !pointer.is_down && pointer.button == 0 {
                     let (origin, direction) = self.ray(pointer.at);
                     let seen = self.loaded.as_ref().and_then(|loaded| cast(loaded, origin, direction));
-                    if let Some(pick::Seen::Hit(point)) = seen {
+                    if let Some(Seen::Hit(point)) = seen {
                         self.move_to(point);
                     }
                 }

@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use glam::DVec3;
+
 use super::*;
 use crate::playground::host::Link;
 use crate::playground::stage::Stage;
