@@ -14,6 +14,7 @@ after(async () => { await browser.stop(); });
 async function opened(link, view) {
   const page = await browser.open(link, view);
   await page.wait("path", "(m) => !m.waiting && m.geodesic !== null");
+  await page.wait("picture");
   return page;
 }
 

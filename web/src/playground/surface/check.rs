@@ -71,8 +71,8 @@ pub(super) fn check() -> Result<Value, String> {
         for vertex in (0..vertex_count).step_by(vertex_count / 5) {
             let goal = surface.vertices().nth(vertex).unwrap_or_default();
             let path = surface.path(start, goal, &PathOptions::from(Method::Exact)).map_err(sentence)?;
-            let value = drawn.get(vertex).copied().unwrap_or(f32::NAN);
-            if !((f64::from(value) - path.length).abs() <= 1e-6 * size) {
+            let value = drawn.get(vertex).copied().unwrap_or(f32::INFINITY);
+            if (f64::from(value) - path.length).abs() > 1e-6 * size {
                 return Err(format!(
                     "The {name}: the band at a vertex is {value}, the path {}.",
                     path.length

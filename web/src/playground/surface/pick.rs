@@ -60,7 +60,7 @@ pub(super) fn cast(loaded: &Loaded, origin: Vec3, direction: Vec3) -> Option<See
 pub(super) fn is_seen(loaded: &Loaded, origin: Vec3, point: &Point) -> bool {
     let to = loaded.drawn(point.position);
     let Some(seen) = cast(loaded, origin, to - origin) else { return false };
-    let at = DVec3::from(loaded.drawn(seen.point().position).as_dvec3());
+    let at = loaded.drawn(seen.point().position).as_dvec3();
     let origin = origin.as_dvec3();
     at.distance(origin) > to.as_dvec3().distance(origin) - 0.01
 }

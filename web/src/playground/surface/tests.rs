@@ -9,10 +9,12 @@ use super::*;
 use crate::playground::host::Link;
 use crate::playground::stage::Stage;
 
+type Question = (Value, Vec<u8>);
+
 #[derive(Clone, Default)]
 struct Record {
     posted: Rc<RefCell<Vec<Value>>>,
-    asked: Rc<RefCell<Vec<(Value, Vec<u8>)>>>,
+    asked: Rc<RefCell<Vec<Question>>>,
 }
 
 impl Link for Record {
