@@ -7,7 +7,7 @@ use crate::playground::draw::line::Line;
 use crate::playground::draw::palette::{Color, rgb};
 
 /// How far lines are moved towards the camera, as a share of the way: their places on the canvas stay.
-const LIFT: f32 = 0.004;
+const LIFT: f32 = 0.003;
 /// The radius of an end, in pixels of the page.
 const END_RADIUS: f32 = 8.0;
 
@@ -40,6 +40,11 @@ impl Lines {
         self.lines
     }
 
+    /// The lift of what is before the surface by as much as this many pixels are wide: half its width, so that it does not sink into a slope.
+    fn lift(&self, pixels: f32) -> f32 {
+        (LIFT + pixels * self.pixel).min(0.5)
+    }
+
     fn push(&mut self, [from, to]: [Vec3; 2], width: f32, color: Color, lift: f32) {
         let lifted = |at: Vec3| at.lerp(self.eye, lift).to_array();
         let line = Line { from: lifted(from), width: width * self.ratio, to: lifted(to), color };
@@ -48,7 +53,7 @@ impl Lines {
 
     /// The shortest path: a line with a light edge.
     pub(super) fn geodesic(&mut self, points: &[Vec3]) {
-        for (width, color, lift) in [(6.0, EDGE, LIFT), (3.5, GEODESIC, 1.5 * LIFT)] {
+        for (width, color, lift) in [(6.0, EDGE, self.lift(3.0)), (3.5, GEODESIC, self.lift(9.0))] {
             for pair in points.windows(2) {
                 self.push([pair[0], pair[1]], width, color, lift);
             }
@@ -60,7 +65,7 @@ impl Lines {
         let middle = points.get(points.len() / 2).copied().unwrap_or_default();
         let pixel = self.pixel * middle.distance(self.eye);
         let pieces = dashes(points, 9.0 * pixel, 6.0 * pixel);
-        for (width, color, lift) in [(5.0, EDGE, 0.6 * LIFT), (2.5, FUNNEL, 0.9 * LIFT)] {
+        for (width, color, lift) in [(5.0, EDGE, self.lift(1.0)), (2.5, FUNNEL, self.lift(5.0))] {
             for &piece in &pieces {
                 self.push(piece, width, color, lift);
             }
@@ -69,17 +74,19 @@ impl Lines {
 
     /// An end of the path, turned to the camera: the start is a disc, the goal a ring with a point. A chosen one has a ring more.
     pub(super) fn end(&mut self, at: Vec3, is_goal: bool, is_chosen: bool) {
-        // Before the surface by its own radius, so that it does not sink into a slope.
         let pixel = self.pixel * at.distance(self.eye);
-        let lift = 2.0 * LIFT + END_RADIUS * pixel / at.distance(self.eye).max(1e-3);
+        // Before the paths too.
+        let lift = self.lift(END_RADIUS + 10.0);
+        let mut rings = vec![(END_RADIUS + 2.5, EDGE), (END_RADIUS, GEODESIC)];
         if is_chosen {
-            self.disc(at, (END_RADIUS + 5.0) * pixel, FUNNEL, lift);
+            // Light and dark, as the page is one of them.
+            rings.splice(0..0, [(END_RADIUS + 7.0, EDGE), (END_RADIUS + 5.0, FUNNEL)]);
         }
-        self.disc(at, (END_RADIUS + 2.5) * pixel, EDGE, lift + 0.001);
-        self.disc(at, END_RADIUS * pixel, GEODESIC, lift + 0.002);
         if is_goal {
-            self.disc(at, (END_RADIUS - 3.0) * pixel, EDGE, lift + 0.003);
-            self.disc(at, 2.5 * pixel, GEODESIC, lift + 0.004);
+            rings.extend([(END_RADIUS - 3.0, EDGE), (2.5, GEODESIC)]);
+        }
+        for (number, (radius, color)) in rings.into_iter().enumerate() {
+            self.disc(at, radius * pixel, color, lift + 0.001 * number as f32);
         }
     }
 

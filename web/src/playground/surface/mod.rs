@@ -41,7 +41,7 @@ const MOST_CLICK: f32 = 5.0;
 /// How far an arrow key moves an end, in pixels of the page.
 const STEP: f32 = 12.0;
 const ENDS: [&str; 2] = ["start", "goal"];
-/// Where the ends are at first: what the camera sees at these places of a square canvas, -1 to 1, right and up.
+/// Where the ends are at first: what the camera sees at these places of a square canvas, −1 to 1, right and up, or nearer to its middle.
 const PLACES: [[f32; 2]; 2] = [[-0.45, -0.3], [0.5, 0.35]];
 
 /// What the link says.
@@ -132,6 +132,17 @@ fn scene() -> Box<SurfaceScene> {
     })
 }
 
+/// The point of the surface that the camera sees at a place of a square canvas. Where it sees none, the place moves towards the middle.
+fn first_place(loaded: &Loaded, place: [f32; 2]) -> Option<Point> {
+    let look = |step: u8| {
+        let (eye, direction) = Camera::around(1.0).ray(place.map(|at| at * f32::from(10 - step) / 10.0), 1.0);
+        cast(loaded, eye, direction)
+    };
+    let seen: Vec<Seen> = (0..=10).filter_map(look).collect();
+    let hit = seen.iter().find(|seen| matches!(seen, Seen::Hit(_)));
+    hit.or(seen.first()).map(|seen| seen.point())
+}
+
 /// A triangle and the shares of two of its corners, as a link has them.
 fn parse_end(text: &str) -> Option<(u32, [f64; 2])> {
     let mut parts = text.split(',');
@@ -199,7 +210,6 @@ impl SurfaceScene {
         };
         let is_other = self.loaded.is_none() || file.is_some() || self.file.is_some();
         for (end, place) in self.ends.iter_mut().zip(PLACES) {
-            let (eye, direction) = Camera::around(1.0).ray(place, 1.0);
             // Another model of the page's own keeps its ends, as far as it can.
             let kept = end
                 .at
@@ -207,7 +217,7 @@ impl SurfaceScene {
                 .and_then(|point| loaded.surface.nearest_point(point.position).ok().flatten());
             *end = End {
                 is_moved: kept.is_some(),
-                at: kept.or_else(|| cast(&loaded, eye, direction).map(Seen::point)),
+                at: kept.or_else(|| first_place(&loaded, place)),
                 wanted: end.wanted,
             };
         }

@@ -1,6 +1,6 @@
 //! The point of a surface that a ray of the camera meets.
 
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 use hullfield::navigate::surface::Point;
 
 use crate::playground::surface::loaded::Loaded;
@@ -67,6 +67,7 @@ pub(super) fn is_seen(loaded: &Loaded, origin: Vec3, point: &Point) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use glam::DVec3;
     use hullfield::navigate::surface::{Model, Options, Surface};
 
     use super::*;

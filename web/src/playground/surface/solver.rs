@@ -71,8 +71,8 @@ pub(super) struct Solver {
     geodesic: Option<([Point; 2], Found)>,
     funnel: Option<([Point; 2], Found)>,
     bands: Option<(Point, Bands)>,
-    /// How far the goal is from where the path ends, in the model's units.
-    missed: f64,
+    /// Whether edges connect the goal with the start.
+    is_connected: bool,
     is_waiting: bool,
 }
 
@@ -137,6 +137,8 @@ impl Solver {
             return Ok(false);
         }
         let count = loaded.surface.triangles().len();
+        let [from, to] = ends.map(|end| loaded.surface.island(end.triangle));
+        self.is_connected = from == to;
         let (geodesic, is_guaranteed) = method(count);
         self.is_guaranteed = is_guaranteed;
         let has_path = self.geodesic.as_ref().is_some_and(|(of, _)| *of == ends);
@@ -187,7 +189,6 @@ impl Solver {
         let begun = Instant::now();
         let options = PathOptions { method, to_nearest: true };
         let path = host.timed(stage, || loaded.surface.path(start, goal, &options))?;
-        self.missed = path.snaps[1];
         let length = path.length.is_finite().then_some(path.length);
         Ok((Found { points: path.points, length }, begun.elapsed().as_secs_f64() * 1e3))
     }
@@ -254,7 +255,7 @@ impl Solver {
     pub(super) fn note(&self) -> Value {
         let length = |found: Option<&Found>| found.and_then(|found| found.length);
         let bands = self.bands();
-        let text = if self.missed > 0.0 {
+        let text = if !self.is_connected {
             "No edges connect the goal with the start: the path leads to the nearest point that can be reached."
         } else {
             ""
