@@ -52,6 +52,20 @@ for (const [width, height, scheme] of [[1280, 800, "dark"], [400, 800, "light"]]
   });
 }
 
+test("the GPU draws a surface, and goes on with another one", async () => {
+  const page = await browser.open("#tab=surface&engine=gpu");
+  await page.wait("picture", "(m) => m.layer === 'gpu'");
+  await page.wait("path", "(m) => m.far !== null && !m.waiting");
+  await page.send({ type: "set", tab: "surface", model: "stone" });
+  await page.wait("path", "(m) => m.model === 'stone' && m.far !== null && !m.waiting");
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  const picture = await page.screenshot("surface-gpu-1280-light");
+  assert.ok(picture.length > 20_000, `${picture.length} bytes`);
+  assert.ok(await page.value("document.getElementById('error').hidden"), "an error is shown");
+  assert.deepEqual(page.errors, []);
+  await page.close();
+});
+
 test("a lost device is said, and the CPU engine goes on", async () => {
   const page = await browser.open("#tab=collide&bodies=300&engine=gpu");
   await page.wait("picture", "(m) => m.layer === 'gpu'");

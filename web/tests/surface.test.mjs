@@ -154,9 +154,9 @@ test("a second worker that ends is said, and a new one reads the file", async ()
   assert.equal(await page.value("document.getElementById('progress').hidden"), true);
   await drop(page, "a.obj", obj);
   await page.until(`${LAST}.file === 'a.obj' && ${LAST}.geodesic > 0.1`);
-  // The one error of the console is that of the worker that ended.
-  assert.equal(page.errors.length, 1, page.errors.join());
-  assert.match(page.errors[0], /a test/);
+  // The console has the error of the worker that ended, and no other.
+  assert.ok(page.errors.length > 0);
+  for (const error of page.errors) assert.match(error, /a test/);
   await page.close();
 });
 
