@@ -302,6 +302,10 @@ fn why_none() -> String {
         return "hullfield was built without a back end for this system: turn on one of the features vulkan, metal, dx12, webgpu"
             .to_owned();
     }
+    if cfg!(target_arch = "wasm32") {
+        return "no WebGPU adapter was found: it takes a browser that has WebGPU, and an address with https or localhost"
+            .to_owned();
+    }
     let names: Vec<_> = compiled().iter_names().map(|(name, _)| name.to_lowercase()).collect();
     format!("no GPU adapter was found (looked for {})", names.join(", "))
 }
@@ -310,6 +314,11 @@ fn why_none() -> String {
 async fn found() -> Vec<wgpu::Adapter> {
     // wgpu panics where it has no back end at all.
     if compiled().is_empty() {
+        return Vec::new();
+    }
+    // And where JavaScript has neither a window nor a worker's scope, as in Node.
+    #[cfg(target_arch = "wasm32")]
+    if !wgpu::util::is_browser_webgpu_supported().await {
         return Vec::new();
     }
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();

@@ -82,7 +82,10 @@ export class Browser {
     return within(done, method);
   }
 
-  /** Opens the page with this link. `view` has `width`, `height`, `scheme` (light or dark) and `isPhone`. */
+  /**
+   * Opens the page with this link. `view` has `width`, `height`, `scheme` (light or dark), `isPhone`, and `first`, a statement that each worker
+   * runs before its program.
+   */
   async open(link = "", view = {}) {
     const { targetId } = await this.call("Target.createTarget", { url: "about:blank" });
     const { sessionId } = await this.call("Target.attachToTarget", { targetId, flatten: true });
@@ -110,6 +113,7 @@ class Page {
   #target;
   #session;
   #sessions;
+  #first = "";
 
   constructor(browser, target, session) {
     [this.#browser, this.#target, this.#session, this.#sessions] = [browser, target, session, new Set([session])];
@@ -119,7 +123,8 @@ class Page {
 
   async prepare(view) {
     await Promise.all(["Runtime.enable", "Page.enable", "Log.enable"].map((method) => this.call(method)));
-    await this.call("Target.setAutoAttach", { autoAttach: true, waitForDebuggerOnStart: false, flatten: true });
+    this.#first = view.first ?? "";
+    await this.call("Target.setAutoAttach", { autoAttach: true, waitForDebuggerOnStart: this.#first !== "", flatten: true });
     await this.view(view);
   }
 
@@ -128,7 +133,10 @@ class Page {
     if (!this.#sessions.has(session)) return;
     if (method === "Target.attachedToTarget") {
       this.#sessions.add(params.sessionId);
-      this.#browser.call("Runtime.enable", {}, params.sessionId).catch(() => {});
+      const calls = [["Runtime.enable", {}]];
+      if (this.#first) calls.push(["Runtime.evaluate", { expression: this.#first }], ["Runtime.runIfWaitingForDebugger", {}]);
+      // A worker that has ended takes no call.
+      for (const [method, given] of calls) this.#browser.call(method, given, params.sessionId).catch(() => {});
     } else if (method === "Runtime.exceptionThrown") {
       const { text, exception } = params.exceptionDetails;
       this.errors.push(`${text} ${exception?.description ?? ""}`);

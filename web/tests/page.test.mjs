@@ -38,6 +38,30 @@ test("without WebGPU the page says so, and every tab passes its check", async ()
   await page.close();
 });
 
+test("in a browser without WebGPU the page says so, the CPU engine does all, and the GPU is refused by a sentence", async () => {
+  const page = await browser.open("", { first: "delete WorkerNavigator.prototype.gpu" });
+  const { used, adapter } = await page.wait("engine", "(m) => m.reason === 'This browser has no WebGPU.'");
+  assert.deepEqual([used, adapter], ["cpu", null]);
+  const line = "document.getElementById('engine-line').textContent";
+  assert.equal(await page.value(line), "CPU engine. This browser has no WebGPU.");
+  assert.ok(await page.value("document.getElementById('error').hidden"));
+  await page.value("Object.assign(document.getElementById('engine'), { value: 'gpu' }).dispatchEvent(new Event('change'))");
+  await page.until("document.getElementById('error').hidden === false");
+  assert.equal(await page.value("document.getElementById('error-text').textContent"), "This browser has no WebGPU. The CPU engine is used.");
+  assert.equal(await page.value(line), "CPU engine. This browser has no WebGPU.");
+  for (const tab of TABS) {
+    await page.value(`document.querySelector('[data-tab=${tab}]').click()`);
+    await page.wait("state", `(m) => m.tab === '${tab}'`);
+    await page.until("document.querySelector('#times td') !== null");
+    const { ok, result } = await page.check(tab);
+    assert.ok(ok, `${tab}: ${result}`);
+    assert.ok(!result.gpu, tab);
+  }
+  assert.ok(await page.value("playground.messages.every((m) => m.type !== 'picture' || (m.engine === 'cpu' && m.layer === 'flat'))"));
+  assert.deepEqual(page.errors, []);
+  await page.close();
+});
+
 for (const [width, height] of [[1280, 800], [400, 800]]) {
   for (const scheme of ["light", "dark"]) {
     test(`the page fits ${width} pixels, ${scheme}`, async () => {

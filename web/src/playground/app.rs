@@ -31,8 +31,6 @@ extern "C" {
     #[wasm_bindgen(method)]
     fn wake(this: &Functions);
 
-    #[wasm_bindgen(js_namespace = console, js_name = error)]
-    fn log_error(text: &str);
 }
 
 impl Link for Functions {
@@ -109,7 +107,7 @@ impl App {
     pub fn open_gpu(&self, info: &str, why: String) {
         let info: Value = serde_json::from_str(info).unwrap_or_default();
         if info.is_null() {
-            self.inside.borrow_mut().set_gpu(Err(why));
+            self.inside.borrow_mut().opened(Err(why));
             return;
         }
         self.open(info);
@@ -117,7 +115,7 @@ impl App {
 
     #[cfg(not(target_arch = "wasm32"))]
     fn open(&self, _: Value) {
-        self.inside.borrow_mut().set_gpu(Err("There is no browser.".to_owned()));
+        self.inside.borrow_mut().opened(Err("There is no browser.".to_owned()));
     }
 
     #[cfg(target_arch = "wasm32")]
@@ -136,7 +134,7 @@ impl App {
                     inside.stage.gpu = Some(canvas);
                     gpu
                 });
-                inside.set_gpu(gpu);
+                inside.opened(gpu);
             }
             let Some(events) = events else { return };
             loop {
@@ -162,6 +160,21 @@ impl Inside {
         }
         self.host.set_gpu(gpu);
         self.engine_changed();
+    }
+
+    /// WebGPU is open, or can't be.
+    fn opened(&mut self, gpu: Result<crate::playground::host::Gpu, String>) {
+        self.set_gpu(gpu);
+        self.refuse_gpu();
+    }
+
+    /// Says why the GPU that was chosen is not used.
+    fn refuse_gpu(&self) {
+        if self.host.choice() == Choice::Gpu
+            && let Some(why) = self.host.why_no_gpu()
+        {
+            self.host.error(&format!("{why} The CPU engine is used."));
+        }
     }
 
     /// The device is lost: the CPU engine goes on.
@@ -205,6 +218,7 @@ impl Inside {
                 if choice != self.host.choice() {
                     self.host.choose(choice);
                     self.engine_changed();
+                    self.refuse_gpu();
                 }
             }
             "lose" => {
@@ -357,12 +371,25 @@ mod tests {
     #[test]
     fn the_engine_and_why_it_is_used_are_said() {
         let (mut inside, record) = worker();
-        inside.set_gpu(Err("This browser has no WebGPU.".to_owned()));
+        inside.opened(Err("This browser has no WebGPU.".to_owned()));
         let engine = record.posted("engine").pop().unwrap();
         assert!(engine["used"] == "cpu" && engine["reason"] == "This browser has no WebGPU.", "{engine}");
+        assert_eq!(record.posted("error"), Vec::<Value>::new());
         send(&mut inside, json!({"type": "choose", "engine": "gpu"}));
         assert_eq!(record.posted("engine").pop().unwrap()["used"], "cpu");
+        let why = "This browser has no WebGPU. The CPU engine is used.";
+        assert_eq!(record.posted("error"), [json!({"type": "error", "text": why})]);
         send(&mut inside, json!({"type": "choose", "engine": "abacus"}));
+        assert_eq!(record.posted("error").len(), 2);
+    }
+
+    #[test]
+    fn a_gpu_that_a_link_names_is_refused_when_webgpu_cannot_be_opened() {
+        let (mut inside, record) = worker();
+        send(&mut inside, json!({"type": "choose", "engine": "gpu"}));
+        assert_eq!(record.posted("engine").pop().unwrap()["reason"], "WebGPU is being opened.");
+        assert_eq!(record.posted("error"), Vec::<Value>::new());
+        inside.opened(Err("This browser has no WebGPU.".to_owned()));
         assert_eq!(record.posted("error").len(), 1);
     }
 }

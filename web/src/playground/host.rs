@@ -51,8 +51,8 @@ struct Shared {
     link: Box<dyn Link>,
     cpu: Engine,
     gpu: RefCell<Option<Gpu>>,
-    /// Why there is no GPU engine, as a sentence.
-    why_no_gpu: RefCell<String>,
+    /// Why there is no GPU engine, as a sentence; none while WebGPU is being opened.
+    why_no_gpu: RefCell<Option<String>>,
     choice: Cell<Choice>,
     times: RefCell<Vec<(&'static str, f64)>>,
     posted_times: Cell<Option<Instant>>,
@@ -84,7 +84,7 @@ impl Host {
             link,
             cpu: Engine::cpu(),
             gpu: RefCell::default(),
-            why_no_gpu: RefCell::new("WebGPU is being opened.".to_owned()),
+            why_no_gpu: RefCell::default(),
             choice: Cell::default(),
             times: RefCell::default(),
             posted_times: Cell::default(),
@@ -123,6 +123,11 @@ impl Host {
         self.shared.choice.get()
     }
 
+    /// Why there is no GPU engine, as a sentence; none where there is one, and while WebGPU is being opened.
+    pub(crate) fn why_no_gpu(&self) -> Option<String> {
+        self.shared.why_no_gpu.borrow().clone()
+    }
+
     pub(crate) fn choose(&self, choice: Choice) {
         self.shared.choice.set(choice);
         self.post_engine();
@@ -131,10 +136,13 @@ impl Host {
     /// Sets the GPU engine, or why there is none.
     pub(crate) fn set_gpu(&self, gpu: Result<Gpu, String>) {
         match gpu {
-            Ok(gpu) => *self.shared.gpu.borrow_mut() = Some(gpu),
+            Ok(gpu) => {
+                *self.shared.gpu.borrow_mut() = Some(gpu);
+                *self.shared.why_no_gpu.borrow_mut() = None;
+            }
             Err(why) => {
                 *self.shared.gpu.borrow_mut() = None;
-                *self.shared.why_no_gpu.borrow_mut() = why;
+                *self.shared.why_no_gpu.borrow_mut() = Some(why);
             }
         }
         self.post_engine();
@@ -144,7 +152,7 @@ impl Host {
     pub(crate) fn post_engine(&self) {
         let (used, gpu) = (self.engine().backend().to_string(), self.gpu());
         let reason = match (&gpu, self.choice(), self.uses_gpu()) {
-            (None, _, _) => self.shared.why_no_gpu.borrow().clone(),
+            (None, _, _) => self.why_no_gpu().unwrap_or_else(|| "WebGPU is being opened.".to_owned()),
             (Some(_), Choice::Cpu, _) => "The CPU, as chosen.".to_owned(),
             (Some(gpu), _, false) => {
                 format!(
