@@ -30,7 +30,6 @@ extern "C" {
     fn ask(this: &Functions, message: &str, bytes: &[u8]);
     #[wasm_bindgen(method)]
     fn wake(this: &Functions);
-
 }
 
 impl Link for Functions {

@@ -7,19 +7,24 @@ use serde_json::{Value, json};
 
 use crate::playground::host::{Host, Link};
 use crate::playground::message::Message;
-use crate::playground::scene::Scene;
+use crate::playground::scene::{Kind, Scene};
 use crate::playground::stage::{Frame, Stage};
 
-/// Keeps what is posted to the page.
+/// Keeps what is posted to the page, and what the second worker is asked.
 #[derive(Clone, Default)]
-pub(crate) struct Record(Rc<RefCell<Vec<Value>>>);
+pub(crate) struct Record {
+    posted: Rc<RefCell<Vec<Value>>>,
+    asked: Rc<RefCell<Vec<(Value, Vec<u8>)>>>,
+}
 
 impl Link for Record {
     fn post(&self, message: &Value, _: &[u8]) {
-        self.0.borrow_mut().push(message.clone());
+        self.posted.borrow_mut().push(message.clone());
     }
 
-    fn ask(&self, _: &Value, _: &[u8]) {}
+    fn ask(&self, message: &Value, bytes: &[u8]) {
+        self.asked.borrow_mut().push((message.clone(), bytes.to_vec()));
+    }
 
     fn wake(&self) {}
 }
@@ -27,7 +32,7 @@ impl Link for Record {
 impl Record {
     /// The messages of a type, in their order.
     pub(crate) fn posted(&self, kind: &str) -> Vec<Value> {
-        self.0.borrow().iter().filter(|message| message["type"] == kind).cloned().collect()
+        self.posted.borrow().iter().filter(|message| message["type"] == kind).cloned().collect()
     }
 }
 
@@ -63,6 +68,28 @@ impl Page {
     /// Sends the scene a message.
     pub(crate) fn send(&mut self, data: Value) {
         self.scene.message(&Message::new(data, Vec::new()), &self.host);
+    }
+
+    /// How many questions to the second worker are not answered.
+    pub(crate) fn asked_count(&self) -> usize {
+        self.record.asked.borrow().len()
+    }
+
+    /// Forgets the questions to the second worker, as if it had none. Returns how many there were.
+    pub(crate) fn forget_asked(&mut self) -> usize {
+        self.record.asked.borrow_mut().drain(..).count()
+    }
+
+    /// Gives the scene the second worker's answers to what it has asked. Returns how many there are.
+    pub(crate) fn answer(&mut self, kind: &Kind) -> usize {
+        let asked = std::mem::take(&mut *self.record.asked.borrow_mut());
+        for (data, bytes) in &asked {
+            assert_eq!(data["tab"], kind.name);
+            let (mut data, bytes) = (kind.second)(&Message::new(data.clone(), bytes.clone())).unwrap();
+            data["type"] = json!("second");
+            self.scene.message(&Message::new(data, bytes), &self.host);
+        }
+        asked.len()
     }
 
     /// Draws a frame, a second after the last one. Returns whether another one shall come by itself.

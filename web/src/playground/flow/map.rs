@@ -103,13 +103,17 @@ impl Map {
         [(index % side) as i32, (index / side) as i32]
     }
 
+    /// Whether any cell costs more than 1.
+    pub(super) fn has_costs(&self) -> bool {
+        self.costs.iter().any(|&cost| cost != 1)
+    }
+
     /// The grid for an engine.
     ///
     /// # Errors
     /// None for a map whose side is at least 1.
     pub(super) fn grid(&self, connectivity: Connectivity) -> hullfield::Result<Grid> {
-        let is_plain = self.costs.iter().all(|&cost| cost == 1);
-        let costs = if is_plain { Vec::new() } else { self.costs.clone() };
+        let costs = if self.has_costs() { self.costs.clone() } else { Vec::new() };
         let options = GridOptions { connectivity, costs, ..GridOptions::default() };
         Grid::new([self.side, self.side, 1], &self.blocked, options)
     }

@@ -1,5 +1,6 @@
 //! The tab flow: a grid whose walls, costs and goals are painted, its field, and agents that follow it.
 
+mod away;
 mod check;
 mod crowd;
 mod map;
@@ -16,11 +17,11 @@ use crate::playground::flow::picture::{Fit, Painter, Style, farthest};
 use crate::playground::flow::solver::Solver;
 use crate::playground::host::Host;
 use crate::playground::message::{Action, Message, Pointer};
-use crate::playground::scene::{Check, Kind, Reply, Scene};
+use crate::playground::scene::{Check, Kind, Scene};
 use crate::playground::stage::Frame;
 
 /// The tab.
-pub(crate) const KIND: Kind = Kind { name: "flow", create, second };
+pub(crate) const KIND: Kind = Kind { name: "flow", create, second: away::second };
 
 /// Cells of cost 1 that an agent walks in a second, as a share of the grid's edge.
 const SPEED: f32 = 1.0 / 16.0;
@@ -84,7 +85,7 @@ fn create(_: &Host) -> Box<dyn Scene> {
     let mut scene = FlowScene {
         settings,
         map: Map::new(settings.plan, settings.side, settings.seed.into()),
-        solver: Solver::default(),
+        solver: Solver::new(KIND.name),
         answer: Answer::default(),
         crowd: Crowd::new(settings.seed.into()),
         painter: Painter::default(),
@@ -100,10 +101,6 @@ fn create(_: &Host) -> Box<dyn Scene> {
     };
     scene.solver.restart();
     Box::new(scene)
-}
-
-fn second(_: &Message) -> Reply {
-    Err("The flow tab asks the second worker nothing.".to_owned())
 }
 
 impl FlowScene {
@@ -260,6 +257,7 @@ impl Scene for FlowScene {
         match message.kind() {
             "set" => self.set(message, host),
             "engine" => self.solver.engine_changed(),
+            "second" => self.solver.take_second(message, host),
             "reset" => self.rebuild(),
             "scatter" => self.crowd.scatter(&self.map, &self.answer),
             "key" => {

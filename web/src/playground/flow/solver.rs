@@ -4,9 +4,14 @@ use hullfield::flow::{Connectivity, Edit, Field, FieldOptions, Flow, Query};
 use hullfield::{Engine, Pending};
 use web_time::Instant;
 
+use crate::playground::flow::away;
 use crate::playground::flow::crowd::Answer;
 use crate::playground::flow::map::Map;
 use crate::playground::host::{Host, Task};
+use crate::playground::message::Message;
+
+/// The fewest cells whose field on the CPU the second worker solves.
+const MANY_CELLS: usize = 300 * 300;
 
 /// What the kernels depend on: the moves, and whether there are costs.
 type Kernels = (Connectivity, bool);
@@ -21,9 +26,21 @@ struct Solved {
     read_ms: f64,
 }
 
+/// A question that the second worker has.
+struct Asked {
+    begin: Instant,
+    cell_count: usize,
+    /// The grid is another one now, and the answer is of no use.
+    is_stale: bool,
+}
+
 /// The field of the grid. Edits gather while one is solved.
 #[derive(Default)]
 pub(super) struct Solver {
+    /// The tab that the second worker's answers go to.
+    tab: &'static str,
+    asked: Option<Asked>,
+    answered: Option<Answer>,
     flow: Option<Flow>,
     /// Away while it is updated.
     field: Option<Field>,
@@ -42,9 +59,17 @@ impl std::fmt::Debug for Solver {
 }
 
 impl Solver {
+    /// The solver of this tab, to be [restarted](Self::restart).
+    pub(super) fn new(tab: &'static str) -> Self {
+        Self { tab, ..Self::default() }
+    }
+
     /// Begins anew, for another grid or other moves.
     pub(super) fn restart(&mut self) {
-        (self.flow, self.field, self.task) = (None, None, None);
+        (self.flow, self.field, self.task, self.answered) = (None, None, None, None);
+        if let Some(asked) = &mut self.asked {
+            asked.is_stale = true;
+        }
         self.edits.clear();
         self.is_dirty = true;
     }
@@ -65,8 +90,8 @@ impl Solver {
 
     /// Takes a field that is solved, and starts the next one where the grid has changed.
     pub(super) fn advance(&mut self, map: &Map, connectivity: Connectivity, host: &Host) -> Option<Answer> {
-        let answer = self.finished(host);
-        if self.task.is_none() && self.is_dirty {
+        let answer = self.answered.take().or_else(|| self.finished(host));
+        if self.task.is_none() && self.asked.is_none() && self.is_dirty {
             self.is_dirty = false;
             if let Err(error) = self.start(map, connectivity, host) {
                 (self.flow, self.field) = (None, None);
@@ -77,12 +102,28 @@ impl Solver {
         answer.or_else(|| self.finished(host))
     }
 
+    /// Takes an answer of the second worker, for the next frame.
+    pub(super) fn take_second(&mut self, message: &Message, host: &Host) {
+        let Some(asked) = self.asked.take() else { return };
+        if asked.is_stale {
+            return;
+        }
+        match away::solved(message, asked.cell_count) {
+            Ok(away::Solved { answer, is_update, ms }) => {
+                note_solved(host, is_update, ms);
+                host.time("field, sent and received", asked.begin.elapsed().as_secs_f64() * 1e3 - ms);
+                self.answered = Some(answer);
+            }
+            Err(sentence) => host.error(&sentence),
+        }
+    }
+
     fn finished(&mut self, host: &Host) -> Option<Answer> {
         let solved = self.task.as_ref()?.take()?;
         self.task = None;
         match solved {
             Ok(solved) => {
-                host.time(if solved.is_update { "field, updated" } else { "field, solved" }, solved.solve_ms);
+                note_solved(host, solved.is_update, solved.solve_ms);
                 if let Some(ms) = solved.kernels_ms {
                     host.time("of this, kernels", ms);
                 }
@@ -109,15 +150,18 @@ impl Solver {
                 flow
             }
             None => {
-                let grid = map.grid(connectivity)?;
-                let kernels = (connectivity, !grid.costs().is_empty());
+                let kernels = (connectivity, map.has_costs());
                 let is_ready = host.uses_gpu() && self.prepared == Some(kernels);
                 let engine = if is_ready { host.engine() } else { host.cpu() };
                 if host.uses_gpu() && !is_ready {
                     self.prepare(&host.engine(), map, kernels, host)?;
                 }
                 self.edits.clear();
-                self.flow.insert(Flow::new(&engine, grid)?)
+                if !is_ready && map.blocked.len() >= MANY_CELLS {
+                    self.ask(map, connectivity, begin, host);
+                    return Ok(());
+                }
+                self.flow.insert(Flow::new(&engine, map.grid(connectivity)?)?)
             }
         };
         if map.goals.is_empty() {
@@ -133,6 +177,15 @@ impl Solver {
         };
         self.task = Some(host.spawn(solved(pending, begin, is_update)));
         Ok(())
+    }
+
+    /// Asks the second worker for the field.
+    fn ask(&mut self, map: &Map, connectivity: Connectivity, begin: Instant, host: &Host) {
+        if !map.goals.is_empty() {
+            let (data, bytes) = away::question(self.tab, map, connectivity);
+            host.ask(data, &bytes);
+            self.asked = Some(Asked { begin, cell_count: map.blocked.len(), is_stale: false });
+        }
     }
 
     /// Builds the kernels in the background; meanwhile the CPU engine solves.
@@ -177,6 +230,10 @@ impl Solver {
     pub(super) fn is_on_gpu(&self) -> bool {
         self.flow.as_ref().is_some_and(|flow| flow.engine().backend() == hullfield::Backend::Gpu)
     }
+}
+
+fn note_solved(host: &Host, is_update: bool, ms: f64) {
+    host.time(if is_update { "field, updated" } else { "field, solved" }, ms);
 }
 
 async fn solved(pending: Pending<Field>, begin: Instant, is_update: bool) -> Result<Solved, String> {

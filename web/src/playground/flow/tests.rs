@@ -61,6 +61,81 @@ fn a_grid_without_goals_is_drawn_and_a_new_goal_is_followed() {
     assert_eq!(page.posted("error"), Vec::<Value>::new());
 }
 
+const LARGE: &str = r#"{"type": "set", "scene": "map", "size": 320, "agents": 100}"#;
+
+#[test]
+fn the_field_of_a_large_grid_is_solved_by_the_second_worker_while_frames_go_on() {
+    let mut page = page();
+    page.send(serde_json::from_str(LARGE).unwrap());
+    page.frame();
+    assert_eq!(field(&page)["reached"], 0);
+    assert_eq!(page.answer(&KIND), 1);
+    assert!(page.frame());
+    let first = field(&page);
+    assert!(first["reached"].as_u64().unwrap() > 10_000, "{first}");
+    // Strokes while it is solved are one question, that for the last grid; until then agents follow the last field.
+    page.drag([150.0, 20.0], [150.0, 100.0]);
+    page.frame();
+    for x in [180.0, 200.0, 220.0] {
+        page.drag([x, 20.0], [x, 280.0]);
+        assert!(page.frame());
+        assert_eq!((&field(&page)["reached"], page.asked_count()), (&first["reached"], 1));
+    }
+    assert_eq!(page.answer(&KIND), 1);
+    page.frame();
+    assert_eq!(page.answer(&KIND), 1);
+    page.frame();
+    assert_eq!(page.answer(&KIND), 0);
+    let last = field(&page);
+    let mut other = page();
+    other.send(serde_json::from_str(LARGE).unwrap());
+    other.frame();
+    other.drag([150.0, 20.0], [150.0, 100.0]);
+    for x in [180.0, 200.0, 220.0] {
+        other.drag([x, 20.0], [x, 280.0]);
+    }
+    // The question before the strokes, and that after them.
+    for _ in 0..2 {
+        assert_eq!(other.answer(), 1);
+        other.frame();
+    }
+    for name in ["free", "reached", "farthest", "goals"] {
+        assert_eq!(last[name], other.field()[name], "{name}");
+    }
+    assert_ne!(last["reached"], first["reached"]);
+    assert_eq!(page.posted("error"), Vec::<Value>::new());
+}
+
+#[test]
+fn the_field_of_a_grid_that_is_gone_is_not_taken() {
+    let mut page = page();
+    page.send(serde_json::from_str(LARGE).unwrap());
+    page.frame();
+    page.send(json!({"type": "set", "seed": 8}));
+    page.frame();
+    assert_eq!(page.answer(&KIND), 1);
+    assert!(!page.frame());
+    assert_eq!(field(&page)["reached"], 0);
+    // A smaller grid is solved at once, and the answer for the larger one comes too late.
+    page.send(json!({"type": "set", "size": 64}));
+    page.frame();
+    assert_eq!(page.answer(&KIND), 1);
+    page.frame();
+    let reached = field(&page)["reached"].as_u64().unwrap();
+    assert!(reached > 500 && reached < 64 * 64, "{reached}");
+    // What is not solved is a sentence, and the next stroke asks again.
+    page.send(json!({"type": "set", "size": 320}));
+    page.frame();
+    assert_eq!(page.forget_asked(), 1);
+    page.send(json!({"type": "second", "error": "There is no field."}));
+    page.frame();
+    assert_eq!(page.posted("error").len(), 1);
+    page.drag([150.0, 20.0], [150.0, 100.0]);
+    page.frame();
+    assert_eq!(page.answer(&KIND), 1);
+    assert!(page.frame());
+}
+
 #[test]
 fn keys_choose_move_and_paint() {
     let mut page = page();
