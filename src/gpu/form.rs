@@ -1,16 +1,18 @@
 //! The two forms of a kernel: one that uses subgroup operations, for devices that have them and pass the test of
 //! `src/gpu/subgroup_test.rs`, and one for all others. They differ in the files that are listed here, and give the same results.
 
+use crate::gpu::wgsl::wgsl;
+
 /// Sums and exclusive prefixes within a group.
-pub(crate) const BLOCK_PREFIX_WGSL: &str = include_str!("../../shaders/gpu/block_prefix.wgsl");
+pub(crate) const BLOCK_PREFIX_WGSL: &str = wgsl!("../../shaders/gpu/block_prefix.wgsl");
 
 /// Sums of 64-bit numbers within a group. Needs [`BLOCK_PREFIX_WGSL`] and `shaders/gpu/block.wgsl`.
-pub(crate) const BLOCK_SUM_WGSL: &str = include_str!("../../shaders/gpu/block_sum.wgsl");
+pub(crate) const BLOCK_SUM_WGSL: &str = wgsl!("../../shaders/gpu/block_sum.wgsl");
 
 /// Each file that has another one in its place where subgroup operations are used.
 const PLACES: [(&str, &str); 2] = [
-    (BLOCK_PREFIX_WGSL, include_str!("../../shaders/gpu/block_prefix_subgroups.wgsl")),
-    (BLOCK_SUM_WGSL, include_str!("../../shaders/gpu/block_sum_subgroups.wgsl")),
+    (BLOCK_PREFIX_WGSL, wgsl!("../../shaders/gpu/block_prefix_subgroups.wgsl")),
+    (BLOCK_SUM_WGSL, wgsl!("../../shaders/gpu/block_sum_subgroups.wgsl")),
 ];
 
 /// Which form of its kernels a device runs.

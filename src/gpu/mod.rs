@@ -7,8 +7,8 @@
 //! //    here, so the WGSL files declare structs, functions and `fn main`, but no bindings and no sizes.
 //! static BOUNDS: Kernel = Kernel {
 //!     label: "hullfield.collide.bounds",
-//!     sources: &[DISPATCH_WGSL, include_str!("../../shaders/collide/hull/record.wgsl"),
-//!                include_str!("../../shaders/collide/scene/bounds.wgsl")],
+//!     sources: &[DISPATCH_WGSL, wgsl!("../../shaders/collide/hull/record.wgsl"),
+//!                wgsl!("../../shaders/collide/scene/bounds.wgsl")],
 //!     workgroup_size: 64,
 //!     trust: Trust::Checked,                                // what `trusted-shaders` may leave out: see src/gpu/kernel.rs
 //!     bindings: &[uniform("params", "BoundsParams"), read("bodies", "array<Body>"),
@@ -86,6 +86,7 @@ mod trusted;
 mod upload;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod waiter;
+pub(crate) mod wgsl;
 
 #[cfg(test)]
 pub(crate) mod layout;
@@ -93,12 +94,13 @@ pub(crate) mod layout;
 pub(crate) mod tests;
 
 pub(crate) use scan::scan;
+use wgsl::wgsl;
 
 /// Flat indices for kernels of any size.
-pub(crate) const DISPATCH_WGSL: &str = include_str!("../../shaders/shared/dispatch.wgsl");
+pub(crate) const DISPATCH_WGSL: &str = wgsl!("../../shaders/shared/dispatch.wgsl");
 
 /// Products and sums that are rounded once each.
-pub(crate) const ROUNDING_WGSL: &str = include_str!("../../shaders/rounding.wgsl");
+pub(crate) const ROUNDING_WGSL: &str = wgsl!("../../shaders/rounding.wgsl");
 
 /// Numbers as sums of two f32. Reads `params.zero`.
-pub(crate) const TWICE_WGSL: &str = include_str!("../../shaders/shared/twice.wgsl");
+pub(crate) const TWICE_WGSL: &str = wgsl!("../../shaders/shared/twice.wgsl");

@@ -11,6 +11,7 @@ use crate::gpu::buffer::{Buffer, chunk_len, chunks};
 use crate::gpu::form::{BLOCK_PREFIX_WGSL, BLOCK_SUM_WGSL};
 use crate::gpu::frame::Frame;
 use crate::gpu::kernel::{Kernel, Trust, only, read, read_write, uniform};
+use crate::gpu::wgsl::wgsl;
 
 /// Values of one block, which one workgroup scans: `BLOCK_SIZE` in `shaders/gpu/block.wgsl`.
 const BLOCK_SIZE: u32 = WORKGROUP_SIZE * 16;
@@ -20,15 +21,15 @@ const PIECE_LEN: usize = 2048 * BLOCK_SIZE as usize;
 /// The longest list that one group scans alone: eight rounds of 4,096 values.
 const SHORT_LEN: usize = 1 << 15;
 
-pub(crate) const BLOCK: &str = include_str!("../../shaders/gpu/block.wgsl");
-const TOTAL: &str = include_str!("../../shaders/gpu/scan_total.wgsl");
+pub(crate) const BLOCK: &str = wgsl!("../../shaders/gpu/block.wgsl");
+const TOTAL: &str = wgsl!("../../shaders/gpu/scan_total.wgsl");
 
 /// The kernels of a scan.
 pub(crate) static KERNELS: &[&Kernel] = &[&SCAN_SHORT, &SCAN_REDUCE, &SCAN_BLOCKS];
 
 static SCAN_SHORT: Kernel = Kernel {
     label: "hullfield.gpu.scan_short",
-    sources: only(&[BLOCK, BLOCK_PREFIX_WGSL, TOTAL, include_str!("../../shaders/gpu/scan_short.wgsl")]),
+    sources: only(&[BLOCK, BLOCK_PREFIX_WGSL, TOTAL, wgsl!("../../shaders/gpu/scan_short.wgsl")]),
     workgroup_size: 256,
     trust: Trust::Checked,
     bindings: only(&[
@@ -45,7 +46,7 @@ static SCAN_REDUCE: Kernel = Kernel {
         BLOCK,
         BLOCK_PREFIX_WGSL,
         BLOCK_SUM_WGSL,
-        include_str!("../../shaders/gpu/scan_reduce.wgsl"),
+        wgsl!("../../shaders/gpu/scan_reduce.wgsl"),
     ]),
     workgroup_size: WORKGROUP_SIZE,
     trust: Trust::Checked,
@@ -64,7 +65,7 @@ static SCAN_BLOCKS: Kernel = Kernel {
         BLOCK_PREFIX_WGSL,
         BLOCK_SUM_WGSL,
         TOTAL,
-        include_str!("../../shaders/gpu/scan_blocks.wgsl"),
+        wgsl!("../../shaders/gpu/scan_blocks.wgsl"),
     ]),
     workgroup_size: WORKGROUP_SIZE,
     trust: Trust::Checked,

@@ -20,6 +20,7 @@ use crate::gpu::frame::Frame;
 use crate::gpu::kernel::{Kernel, Trust, only, read, read_write, uniform};
 use crate::gpu::subgroup_test::{self, Subgroups};
 use crate::gpu::submit::Next;
+use crate::gpu::wgsl::wgsl;
 use crate::gpu::{DISPATCH_WGSL, ROUNDING_WGSL, TWICE_WGSL};
 use crate::pending::{Pending, WasmNotSend};
 use crate::rounding;
@@ -30,12 +31,7 @@ pub(crate) static KERNELS: &[&Kernel] = &[&SELF_TEST];
 
 static SELF_TEST: Kernel = Kernel {
     label: "hullfield.gpu.self_test",
-    sources: only(&[
-        DISPATCH_WGSL,
-        ROUNDING_WGSL,
-        TWICE_WGSL,
-        include_str!("../../shaders/gpu/self_test.wgsl"),
-    ]),
+    sources: only(&[DISPATCH_WGSL, ROUNDING_WGSL, TWICE_WGSL, wgsl!("../../shaders/gpu/self_test.wgsl")]),
     workgroup_size: 64,
     trust: Trust::Checked,
     bindings: only(&[

@@ -14,6 +14,7 @@ use crate::gpu::context::Context;
 use crate::gpu::form::BLOCK_PREFIX_WGSL;
 use crate::gpu::frame::Frame;
 use crate::gpu::kernel::{Kernel, Trust, only, read, read_write, uniform};
+use crate::gpu::wgsl::wgsl;
 use crate::gpu::{DISPATCH_WGSL, scan};
 
 const WORKGROUP_SIZE: u32 = 128;
@@ -26,7 +27,7 @@ const DIGIT_BITS: u32 = 8;
 /// The cost of one key, in steps (see `Context::steps_per_dispatch`).
 const STEPS: u64 = 16;
 
-const SORT_BLOCK: &str = include_str!("../../shaders/gpu/sort_block.wgsl");
+const SORT_BLOCK: &str = wgsl!("../../shaders/gpu/sort_block.wgsl");
 
 /// Invocations of a kernel that sorts runs.
 pub(crate) const RUN_INVOCATIONS: u32 = 256;
@@ -35,14 +36,14 @@ pub(crate) const RUN_LEN: usize = RUN_INVOCATIONS as usize * 4;
 /// Most runs that one dispatch merges.
 const WAYS: usize = 32;
 /// Sorts the keys of a workgroup of [`RUN_INVOCATIONS`]: `sort_run`.
-pub(crate) const SORT_RUN_WGSL: &str = include_str!("../../shaders/gpu/sort_run.wgsl");
+pub(crate) const SORT_RUN_WGSL: &str = wgsl!("../../shaders/gpu/sort_run.wgsl");
 
 /// The kernels of a sort, scans apart.
 pub(crate) static KERNELS: &[&Kernel] = &[&SORT_MERGE, &SORT_COUNT, &SORT_PLACE];
 
 pub(crate) static SORT_MERGE: Kernel = Kernel {
     label: "hullfield.gpu.sort_merge",
-    sources: only(&[DISPATCH_WGSL, include_str!("../../shaders/gpu/sort_merge.wgsl")]),
+    sources: only(&[DISPATCH_WGSL, wgsl!("../../shaders/gpu/sort_merge.wgsl")]),
     workgroup_size: WORKGROUP_SIZE,
     trust: Trust::Checked,
     bindings: only(&[
@@ -56,7 +57,7 @@ pub(crate) static SORT_MERGE: Kernel = Kernel {
 
 static SORT_COUNT: Kernel = Kernel {
     label: "hullfield.gpu.sort_count",
-    sources: only(&[DISPATCH_WGSL, SORT_BLOCK, include_str!("../../shaders/gpu/sort_count.wgsl")]),
+    sources: only(&[DISPATCH_WGSL, SORT_BLOCK, wgsl!("../../shaders/gpu/sort_count.wgsl")]),
     workgroup_size: WORKGROUP_SIZE,
     trust: Trust::Checked,
     bindings: only(&[
@@ -72,7 +73,7 @@ static SORT_PLACE: Kernel = Kernel {
         DISPATCH_WGSL,
         SORT_BLOCK,
         BLOCK_PREFIX_WGSL,
-        include_str!("../../shaders/gpu/sort_place.wgsl"),
+        wgsl!("../../shaders/gpu/sort_place.wgsl"),
     ]),
     workgroup_size: WORKGROUP_SIZE,
     trust: Trust::Checked,

@@ -13,6 +13,7 @@ use crate::gpu::frame::Frame;
 use crate::gpu::kernel::{Binding, Kernel, Trust, only, read, read_write};
 use crate::gpu::scan::BLOCK;
 use crate::gpu::submit::Next;
+use crate::gpu::wgsl::wgsl;
 use crate::pending::Pending;
 
 /// The kernels of the test: one for each size of a group that a kernel with subgroup operations has.
@@ -31,7 +32,7 @@ const fn kernel(label: &'static str, workgroup_size: u32) -> Kernel {
             BLOCK,
             BLOCK_PREFIX_WGSL,
             BLOCK_SUM_WGSL,
-            include_str!("../../shaders/gpu/subgroup_test.wgsl"),
+            wgsl!("../../shaders/gpu/subgroup_test.wgsl"),
         ]),
         workgroup_size,
         trust: Trust::Checked,

@@ -11,13 +11,16 @@ const TARGET: &str = "wasm32-unknown-unknown";
 /// Debian's compiler for browsers, its sources of the standard library, and a linker.
 const DEBIAN: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-src", "lld"];
 
+/// Since 1.92 a panic can abort at once, by an unstable option.
+const ABORTS_AT_ONCE: u32 = 92;
+
 /// How the crate is compiled for the browser.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Compiler {
     /// The compiler of this workspace, which has the target's standard library.
     Own,
-    /// Debian's, which has none: it is built from its sources, with this linker.
-    Debian { linker: PathBuf },
+    /// Debian's, which has none: it is built from its sources, with this linker. Where panics can abort at once, their texts are left out.
+    Debian { linker: PathBuf, aborts_at_once: bool },
 }
 
 impl Compiler {
@@ -65,7 +68,10 @@ impl Compiler {
                 "/usr/bin/rustc is 1.{found}, hullfield needs 1.{needed}: sudo apt-get update && sudo apt-get install {}",
                 DEBIAN.join(" ")
             )),
-            _ => Ok(Some(Self::Debian { linker })),
+            (found, _) => {
+                let aborts_at_once = found.is_some_and(|found| found >= ABORTS_AT_ONCE);
+                Ok(Some(Self::Debian { linker, aborts_at_once }))
+            }
         }
     }
 
@@ -75,9 +81,11 @@ impl Compiler {
     /// That it could not be built.
     pub(crate) fn build(&self, package: &str, features: &[&str]) -> Result<PathBuf, String> {
         let folder = target().join("web/cargo");
+        // All browsers with WebGPU have it, and all others since 2023.
+        let mut flags = "-Ctarget-feature=+simd128".to_owned();
         let mut command = match self {
             Self::Own => cargo(),
-            Self::Debian { linker } => {
+            Self::Debian { linker, aborts_at_once } => {
                 let mut command = Command::new("/usr/bin/cargo");
                 command.current_dir(root());
                 // The cargo that runs this program names its own compiler.
@@ -90,6 +98,10 @@ impl Compiler {
                 command.env("RUSTC_BOOTSTRAP", "1");
                 command.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker);
                 command.arg("build").arg("-Zbuild-std=std,panic_abort");
+                if *aborts_at_once {
+                    // In a browser no one would read the message: the standard library has no stream to write it to.
+                    flags.push_str(" -Zunstable-options -Cpanic=immediate-abort");
+                }
                 command
             }
         };
@@ -99,8 +111,7 @@ impl Compiler {
         let arguments = ["--quiet", "--profile", "web", "--target", TARGET, "--lib", "--no-default-features"];
         command.args(arguments).args(["--package", package, "--features", &features.join(",")]);
         command.env("CARGO_TARGET_DIR", &folder);
-        // All browsers with WebGPU have it, and all others since 2023.
-        command.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", "-Ctarget-feature=+simd128");
+        command.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", flags);
         let status = command.stdin(Stdio::null()).status();
         if !status.is_ok_and(|status| status.success()) {
             return Err(format!("{package} could not be built for {TARGET}"));

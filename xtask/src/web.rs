@@ -94,22 +94,7 @@ fn bind(features: &[&str], folder: &Path) -> Result<(), String> {
     if folder.exists() {
         std::fs::remove_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
-    wasm::bind(&module, folder)?;
-    if let Some(optimizer) = install::program("wasm-opt") {
-        let module = folder.join("hullfield_web_bg.wasm");
-        let smaller = folder.join("optimized.wasm");
-        let mut command = Command::new(optimizer);
-        command.args(["-O3", "--all-features", "-o"]).arg(&smaller).arg(&module);
-        // It gains a tenth; an older one may not know the module's features.
-        let is_done =
-            command.stdin(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success());
-        if is_done {
-            std::fs::rename(&smaller, &module).map_err(|error| error.to_string())?;
-        } else {
-            let _ = std::fs::remove_file(&smaller);
-        }
-    }
-    Ok(())
+    wasm::bind(&module, folder)
 }
 
 /// Copies the files of a folder, and those of its folders.

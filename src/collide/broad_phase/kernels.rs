@@ -5,37 +5,36 @@ use bytemuck::{Pod, Zeroable};
 use crate::gpu::form::BLOCK_PREFIX_WGSL;
 use crate::gpu::kernel::{Binding, Kernel, Trust, only, parts, read, read_write, uniform};
 use crate::gpu::sort::{RUN_INVOCATIONS, SORT_RUN_WGSL};
+use crate::gpu::wgsl::wgsl;
 use crate::gpu::{DISPATCH_WGSL, ROUNDING_WGSL};
 
-const PLACE: &str = include_str!("../../../shaders/collide/broad_phase/tiled_place.wgsl");
-pub(crate) const TYPES: &str = concat!(
-    include_str!("../../../shaders/collide/scene/packed_body.wgsl"),
-    include_str!("../../../shaders/collide/hull/record.wgsl")
-);
-pub(crate) const BOUNDS_PARAMS: &str = include_str!("../../../shaders/collide/scene/bounds_params.wgsl");
-pub(crate) const ROTATION: &str = include_str!("../../../shaders/collide/scene/rotation.wgsl");
-pub(crate) const AABB: &str = include_str!("../../../shaders/collide/bvh/aabb.wgsl");
-pub(crate) const BOUNDS_CORE: &str = include_str!("../../../shaders/collide/scene/bounds_core.wgsl");
-const GRID: &str = include_str!("../../../shaders/collide/broad_phase/morton_grid.wgsl");
-const FIT: &str = include_str!("../../../shaders/collide/broad_phase/morton_fit.wgsl");
-const KEY: &str = include_str!("../../../shaders/collide/broad_phase/morton_key.wgsl");
-pub(crate) const NODE: &str = include_str!("../../../shaders/collide/broad_phase/tree_node.wgsl");
-const TREE_PARAMS: &str = include_str!("../../../shaders/collide/broad_phase/tree_params.wgsl");
-pub(crate) const LEVELS: &str = include_str!("../../../shaders/collide/broad_phase/tree_levels.wgsl");
-const WALK: &str = include_str!("../../../shaders/collide/broad_phase/tree_walk.wgsl");
+const PLACE: &str = wgsl!("../../../shaders/collide/broad_phase/tiled_place.wgsl");
+pub(crate) const TYPES: &str =
+    wgsl!("../../../shaders/collide/scene/packed_body.wgsl", "../../../shaders/collide/hull/record.wgsl");
+pub(crate) const BOUNDS_PARAMS: &str = wgsl!("../../../shaders/collide/scene/bounds_params.wgsl");
+pub(crate) const ROTATION: &str = wgsl!("../../../shaders/collide/scene/rotation.wgsl");
+pub(crate) const AABB: &str = wgsl!("../../../shaders/collide/bvh/aabb.wgsl");
+pub(crate) const BOUNDS_CORE: &str = wgsl!("../../../shaders/collide/scene/bounds_core.wgsl");
+const GRID: &str = wgsl!("../../../shaders/collide/broad_phase/morton_grid.wgsl");
+const FIT: &str = wgsl!("../../../shaders/collide/broad_phase/morton_fit.wgsl");
+const KEY: &str = wgsl!("../../../shaders/collide/broad_phase/morton_key.wgsl");
+pub(crate) const NODE: &str = wgsl!("../../../shaders/collide/broad_phase/tree_node.wgsl");
+const TREE_PARAMS: &str = wgsl!("../../../shaders/collide/broad_phase/tree_params.wgsl");
+pub(crate) const LEVELS: &str = wgsl!("../../../shaders/collide/broad_phase/tree_levels.wgsl");
+const WALK: &str = wgsl!("../../../shaders/collide/broad_phase/tree_walk.wgsl");
 /// Rows are the leaves of the tree.
-const TREE_ROW: &str = include_str!("../../../shaders/collide/broad_phase/tree_row.wgsl");
+const TREE_ROW: &str = wgsl!("../../../shaders/collide/broad_phase/tree_row.wgsl");
 /// Rows are the bodies, all of small worlds.
-const WORLD_ROW: &str = include_str!("../../../shaders/collide/broad_phase/world_row.wgsl");
-const COUNT_MAIN: &str = include_str!("../../../shaders/collide/broad_phase/tree_count.wgsl");
-const WRITE_MAIN: &str = include_str!("../../../shaders/collide/broad_phase/tree_write.wgsl");
-const HEAVY_PLACE: &str = include_str!("../../../shaders/collide/broad_phase/heavy_place.wgsl");
+const WORLD_ROW: &str = wgsl!("../../../shaders/collide/broad_phase/world_row.wgsl");
+const COUNT_MAIN: &str = wgsl!("../../../shaders/collide/broad_phase/tree_count.wgsl");
+const WRITE_MAIN: &str = wgsl!("../../../shaders/collide/broad_phase/tree_write.wgsl");
+const HEAVY_PLACE: &str = wgsl!("../../../shaders/collide/broad_phase/heavy_place.wgsl");
 /// All pairs may meet.
-const ALL_MEET: &str = include_str!("../../../shaders/collide/broad_phase/all_meet.wgsl");
+const ALL_MEET: &str = wgsl!("../../../shaders/collide/broad_phase/all_meet.wgsl");
 /// Worlds, owners and exclusions say which pairs may meet. Kernels with these have trusted neither loops nor indices.
-const PAIR_RULES: &str = include_str!("../../../shaders/collide/broad_phase/pair_rules.wgsl");
-const BOX_KEY: &str = include_str!("../../../shaders/collide/broad_phase/box_key.wgsl");
-const WORLD_KEY: &str = include_str!("../../../shaders/collide/broad_phase/world_key.wgsl");
+const PAIR_RULES: &str = wgsl!("../../../shaders/collide/broad_phase/pair_rules.wgsl");
+const BOX_KEY: &str = wgsl!("../../../shaders/collide/broad_phase/box_key.wgsl");
+const WORLD_KEY: &str = wgsl!("../../../shaders/collide/broad_phase/world_key.wgsl");
 /// The tables of [`WORLD_KEY`].
 const RULES: &[Binding] = &[read("rules", "array<u32>")];
 
@@ -48,7 +47,7 @@ pub(crate) struct BoxSource {
 
 /// The boxes of bodies where they are.
 pub(crate) const PLACED: BoxSource = BoxSource {
-    sources: &[TYPES, BOUNDS_CORE, include_str!("../../../shaders/collide/scene/body_box.wgsl")],
+    sources: &[TYPES, BOUNDS_CORE, wgsl!("../../../shaders/collide/scene/body_box.wgsl")],
     bindings: &[read("bodies", "array<PackedBody>"), read("hulls", "array<HullRecord>")],
 };
 
@@ -85,7 +84,7 @@ pub(crate) const fn bounds(label: &'static str, boxes: BoxSource) -> Kernel {
         sources: parts([
             &[DISPATCH_WGSL, BOUNDS_PARAMS, ROUNDING_WGSL, AABB],
             boxes.sources,
-            &[include_str!("../../../shaders/collide/scene/bounds.wgsl")],
+            &[wgsl!("../../../shaders/collide/scene/bounds.wgsl")],
         ]),
         workgroup_size: 64,
         trust: Trust::Checked,
@@ -104,7 +103,7 @@ pub(crate) const fn morton_frame(label: &'static str, boxes: BoxSource) -> Kerne
         sources: parts([
             MORTON_HEAD,
             boxes.sources,
-            &[FIT, include_str!("../../../shaders/collide/broad_phase/morton_frame.wgsl")],
+            &[FIT, wgsl!("../../../shaders/collide/broad_phase/morton_frame.wgsl")],
         ]),
         workgroup_size: 128,
         trust: Trust::Checked,
@@ -137,7 +136,7 @@ const fn keys(
             boxes.sources,
             &[KEY],
             key,
-            &[include_str!("../../../shaders/collide/broad_phase/morton_keys.wgsl")],
+            &[wgsl!("../../../shaders/collide/broad_phase/morton_keys.wgsl")],
         ]),
         workgroup_size: 128,
         trust: Trust::Checked,
@@ -169,7 +168,7 @@ const fn runs(
             boxes.sources,
             &[FIT, KEY],
             key,
-            &[SORT_RUN_WGSL, include_str!("../../../shaders/collide/broad_phase/morton_runs.wgsl")],
+            &[SORT_RUN_WGSL, wgsl!("../../../shaders/collide/broad_phase/morton_runs.wgsl")],
         ]),
         workgroup_size: RUN_INVOCATIONS,
         trust: Trust::Checked,
@@ -189,7 +188,7 @@ pub(crate) const fn tree_leaves(label: &'static str, boxes: BoxSource) -> Kernel
         sources: parts([
             MORTON_HEAD,
             boxes.sources,
-            &[NODE, include_str!("../../../shaders/collide/broad_phase/tree_leaves.wgsl")],
+            &[NODE, wgsl!("../../../shaders/collide/broad_phase/tree_leaves.wgsl")],
         ]),
         workgroup_size: 64,
         trust: Trust::Checked,
@@ -212,7 +211,7 @@ pub(crate) static TILED_COUNT: Kernel = Kernel {
         ROUNDING_WGSL,
         AABB,
         PLACE,
-        include_str!("../../../shaders/collide/broad_phase/tiled_count.wgsl"),
+        wgsl!("../../../shaders/collide/broad_phase/tiled_count.wgsl"),
     ]),
     workgroup_size: 128,
     trust: Trust::Loops("counters run in steps of a workgroup to a number of bodies"),
@@ -230,7 +229,7 @@ pub(crate) static TILED_WRITE: Kernel = Kernel {
         ROUNDING_WGSL,
         AABB,
         PLACE,
-        include_str!("../../../shaders/collide/broad_phase/tiled_write.wgsl"),
+        wgsl!("../../../shaders/collide/broad_phase/tiled_write.wgsl"),
     ]),
     workgroup_size: 128,
     trust: Trust::Loops("counters run in steps of a workgroup to a number of bodies"),
@@ -250,7 +249,7 @@ pub(crate) static TREE_BUILD: Kernel = Kernel {
         ROUNDING_WGSL,
         AABB,
         NODE,
-        include_str!("../../../shaders/collide/broad_phase/tree_build.wgsl"),
+        wgsl!("../../../shaders/collide/broad_phase/tree_build.wgsl"),
     ]),
     workgroup_size: 256,
     trust: Trust::LoopsAndIndices(
@@ -337,7 +336,7 @@ pub(crate) static WORLD_COUNT: Kernel = Kernel {
     sources: parts([
         &[DISPATCH_WGSL, TREE_PARAMS, ROUNDING_WGSL, AABB, NODE],
         &[LEVELS, PAIR_RULES],
-        &[WALK, WORLD_ROW, include_str!("../../../shaders/collide/broad_phase/world_find.wgsl"), COUNT_MAIN],
+        &[WALK, WORLD_ROW, wgsl!("../../../shaders/collide/broad_phase/world_find.wgsl"), COUNT_MAIN],
     ]),
     workgroup_size: 64,
     trust: Trust::Checked,
@@ -359,7 +358,7 @@ pub(crate) static WORLD_WRITE: Kernel = Kernel {
     sources: parts([
         &[DISPATCH_WGSL, TREE_PARAMS, ROUNDING_WGSL, AABB, NODE],
         &[LEVELS, PAIR_RULES],
-        &[WALK, WORLD_ROW, include_str!("../../../shaders/collide/broad_phase/world_found.wgsl"), WRITE_MAIN],
+        &[WALK, WORLD_ROW, wgsl!("../../../shaders/collide/broad_phase/world_found.wgsl"), WRITE_MAIN],
     ]),
     workgroup_size: 64,
     trust: Trust::Checked,
@@ -392,11 +391,7 @@ const fn heavy_count(
         sources: parts([
             &[DISPATCH_WGSL, TREE_PARAMS, ROUNDING_WGSL, AABB],
             rules,
-            &[
-                HEAVY_PLACE,
-                BLOCK_PREFIX_WGSL,
-                include_str!("../../../shaders/collide/broad_phase/heavy_count.wgsl"),
-            ],
+            &[HEAVY_PLACE, BLOCK_PREFIX_WGSL, wgsl!("../../../shaders/collide/broad_phase/heavy_count.wgsl")],
         ]),
         workgroup_size: 128,
         trust,
@@ -418,7 +413,7 @@ pub(crate) static HEAVY_SUM: Kernel = Kernel {
     sources: only(&[
         DISPATCH_WGSL,
         TREE_PARAMS,
-        include_str!("../../../shaders/collide/broad_phase/heavy_sum.wgsl"),
+        wgsl!("../../../shaders/collide/broad_phase/heavy_sum.wgsl"),
     ]),
     workgroup_size: 64,
     trust: Trust::Checked,
@@ -448,11 +443,7 @@ const fn heavy_write(
         sources: parts([
             &[DISPATCH_WGSL, TREE_PARAMS, ROUNDING_WGSL, AABB],
             rules,
-            &[
-                HEAVY_PLACE,
-                BLOCK_PREFIX_WGSL,
-                include_str!("../../../shaders/collide/broad_phase/heavy_write.wgsl"),
-            ],
+            &[HEAVY_PLACE, BLOCK_PREFIX_WGSL, wgsl!("../../../shaders/collide/broad_phase/heavy_write.wgsl")],
         ]),
         workgroup_size: 128,
         trust,

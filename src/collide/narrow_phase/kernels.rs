@@ -1,6 +1,7 @@
 //! The kernels of the GPU's narrow phase: their WGSL files, bindings and parameters.
 
 use crate::collide::broad_phase::kernels::{BOUNDS_PARAMS, ROTATION, TYPES};
+use crate::gpu::wgsl::wgsl;
 use bytemuck::{Pod, Zeroable};
 
 use crate::gpu::DISPATCH_WGSL;
@@ -8,15 +9,14 @@ use crate::gpu::form::BLOCK_PREFIX_WGSL;
 use crate::gpu::kernel::Binding;
 use crate::gpu::kernel::{Kernel, Trust, only, parts, read, read_write, uniform};
 
-pub(crate) const GJK_CORE: &str = include_str!("../../../shaders/collide/gjk/verdict.wgsl");
-pub(crate) const NARROW: &str = include_str!("../../../shaders/collide/narrow_phase/params.wgsl");
-pub(crate) const REFINE_LIST: &str = include_str!("../../../shaders/collide/narrow_phase/refine_list.wgsl");
-const DISTANCE_CORE: &str = include_str!("../../../shaders/collide/gjk/distance.wgsl");
-const POLYTOPE: &str = include_str!("../../../shaders/collide/epa/polytope.wgsl");
-pub(crate) const MEASURED_CODES: &str =
-    include_str!("../../../shaders/collide/narrow_phase/measured_codes.wgsl");
-pub(crate) const DEVICE_ROWS: &str = include_str!("../../../shaders/collide/query/device_rows.wgsl");
-const MEASURE_OUT: &str = include_str!("../../../shaders/collide/narrow_phase/measure_out.wgsl");
+pub(crate) const GJK_CORE: &str = wgsl!("../../../shaders/collide/gjk/verdict.wgsl");
+pub(crate) const NARROW: &str = wgsl!("../../../shaders/collide/narrow_phase/params.wgsl");
+pub(crate) const REFINE_LIST: &str = wgsl!("../../../shaders/collide/narrow_phase/refine_list.wgsl");
+const DISTANCE_CORE: &str = wgsl!("../../../shaders/collide/gjk/distance.wgsl");
+const POLYTOPE: &str = wgsl!("../../../shaders/collide/epa/polytope.wgsl");
+pub(crate) const MEASURED_CODES: &str = wgsl!("../../../shaders/collide/narrow_phase/measured_codes.wgsl");
+pub(crate) const DEVICE_ROWS: &str = wgsl!("../../../shaders/collide/query/device_rows.wgsl");
+const MEASURE_OUT: &str = wgsl!("../../../shaders/collide/narrow_phase/measure_out.wgsl");
 
 pub(crate) static SPHERES: Kernel = Kernel {
     label: "hullfield.collide.spheres",
@@ -24,7 +24,7 @@ pub(crate) static SPHERES: Kernel = Kernel {
         DISPATCH_WGSL,
         TYPES,
         BOUNDS_PARAMS,
-        include_str!("../../../shaders/collide/narrow_phase/spheres.wgsl"),
+        wgsl!("../../../shaders/collide/narrow_phase/spheres.wgsl"),
     ]),
     workgroup_size: 64,
     trust: Trust::Checked,
@@ -49,24 +49,24 @@ pub(crate) struct PairSource {
 
 /// Pairs in a list: candidates, or given pairs.
 pub(crate) const LISTED: PairSource = PairSource {
-    sources: &[include_str!("../../../shaders/collide/narrow_phase/pair_listed.wgsl")],
+    sources: &[wgsl!("../../../shaders/collide/narrow_phase/pair_listed.wgsl")],
     bindings: &[read("pairs", "array<vec2u>")],
     apart: &[],
-    plane: &[include_str!("../../../shaders/collide/narrow_phase/plane.wgsl")],
+    plane: &[wgsl!("../../../shaders/collide/narrow_phase/plane.wgsl")],
 };
 
 /// All pairs, without a list.
 pub(crate) const EXHAUSTIVE: PairSource = PairSource {
-    sources: &[include_str!("../../../shaders/collide/narrow_phase/pair_exhaustive.wgsl")],
+    sources: &[wgsl!("../../../shaders/collide/narrow_phase/pair_exhaustive.wgsl")],
     bindings: &[read("spheres", "array<vec4f>")],
-    apart: &[include_str!("../../../shaders/collide/narrow_phase/exhaustive_apart.wgsl")],
+    apart: &[wgsl!("../../../shaders/collide/narrow_phase/exhaustive_apart.wgsl")],
     ..LISTED
 };
 
 /// All pairs of bodies without groups and half-spaces.
 const EXHAUSTIVE_PLAIN: PairSource = PairSource {
-    apart: &[include_str!("../../../shaders/collide/narrow_phase/exhaustive_apart_plain.wgsl")],
-    plane: &[include_str!("../../../shaders/collide/narrow_phase/no_planes.wgsl")],
+    apart: &[wgsl!("../../../shaders/collide/narrow_phase/exhaustive_apart_plain.wgsl")],
+    plane: &[wgsl!("../../../shaders/collide/narrow_phase/no_planes.wgsl")],
     ..EXHAUSTIVE
 };
 
@@ -79,9 +79,9 @@ const BODIES: &[Binding] = &[
     read("cells", "array<u32>"),
 ];
 const SHAPES: &[&str] = &[
-    include_str!("../../../shaders/collide/hull/support.wgsl"),
+    wgsl!("../../../shaders/collide/hull/support.wgsl"),
     ROTATION,
-    include_str!("../../../shaders/collide/gjk/pose.wgsl"),
+    wgsl!("../../../shaders/collide/gjk/pose.wgsl"),
 ];
 const AXES: &[Binding] = &[read_write("axes", "array<f32>")];
 pub(crate) const MEASURES_OUT: &[Binding] = &[read_write("measures", "array<vec4f>")];
@@ -97,12 +97,8 @@ pub(crate) const fn search(
     main: &'static [&'static str],
     data: &'static [Binding],
 ) -> Kernel {
-    const HEAD: &[&str] = &[
-        DISPATCH_WGSL,
-        TYPES,
-        NARROW,
-        include_str!("../../../shaders/collide/narrow_phase/refine_append.wgsl"),
-    ];
+    const HEAD: &[&str] =
+        &[DISPATCH_WGSL, TYPES, NARROW, wgsl!("../../../shaders/collide/narrow_phase/refine_append.wgsl")];
     const VERDICTS: &[Binding] = &[read_write("refine", "RefineList"), read_write("verdicts", "array<u32>")];
     Kernel {
         label,
@@ -150,9 +146,9 @@ pub(crate) const fn write(
 }
 
 /// The entry point of kernels that define `decide` and `search`.
-pub(crate) const SEARCH_MAIN: &str = include_str!("../../../shaders/collide/narrow_phase/search.wgsl");
+pub(crate) const SEARCH_MAIN: &str = wgsl!("../../../shaders/collide/narrow_phase/search.wgsl");
 const GJK_MAIN: &[&str] =
-    &[GJK_CORE, include_str!("../../../shaders/collide/narrow_phase/verdict.wgsl"), SEARCH_MAIN];
+    &[GJK_CORE, wgsl!("../../../shaders/collide/narrow_phase/verdict.wgsl"), SEARCH_MAIN];
 pub(crate) static GJK: Kernel = search("hullfield.collide.gjk", LISTED, GJK_MAIN, AXES);
 pub(crate) static GJK_EXHAUSTIVE: Kernel =
     search("hullfield.collide.gjk_exhaustive", EXHAUSTIVE, GJK_MAIN, AXES);
@@ -163,8 +159,8 @@ const EPA_MAIN: &[&str] = &[
     GJK_CORE,
     DISTANCE_CORE,
     POLYTOPE,
-    include_str!("../../../shaders/collide/epa/verdict.wgsl"),
-    include_str!("../../../shaders/collide/narrow_phase/verdict_refine.wgsl"),
+    wgsl!("../../../shaders/collide/epa/verdict.wgsl"),
+    wgsl!("../../../shaders/collide/narrow_phase/verdict_refine.wgsl"),
 ];
 pub(crate) static EPA: Kernel = refine("hullfield.collide.epa", LISTED, EPA_MAIN, AXES);
 pub(crate) static EPA_EXHAUSTIVE: Kernel =
@@ -177,7 +173,7 @@ pub(crate) static HIT_COUNT: Kernel = Kernel {
         NARROW,
         REFINE_LIST,
         BLOCK_PREFIX_WGSL,
-        include_str!("../../../shaders/collide/narrow_phase/hit_count.wgsl"),
+        wgsl!("../../../shaders/collide/narrow_phase/hit_count.wgsl"),
     ]),
     workgroup_size: COMPACTION_GROUP,
     trust: Trust::Checked,
@@ -190,10 +186,9 @@ pub(crate) static HIT_COUNT: Kernel = Kernel {
     ]),
 };
 
-pub(crate) const HIT_WRITE_SOURCE: &str =
-    include_str!("../../../shaders/collide/narrow_phase/hit_write.wgsl");
+pub(crate) const HIT_WRITE_SOURCE: &str = wgsl!("../../../shaders/collide/narrow_phase/hit_write.wgsl");
 const HIT_WRITE_MAIN: &[&str] =
-    &[include_str!("../../../shaders/collide/narrow_phase/hit_row.wgsl"), HIT_WRITE_SOURCE];
+    &[wgsl!("../../../shaders/collide/narrow_phase/hit_row.wgsl"), HIT_WRITE_SOURCE];
 const HITS: &[Binding] =
     &[read("offsets", "array<u32>"), read_write("row_sums", "array<u32>"), read_write("hits", "array<u32>")];
 pub(crate) static HIT_WRITE: Kernel = write("hullfield.collide.hit_write", LISTED, HIT_WRITE_MAIN, HITS);
@@ -205,7 +200,7 @@ const MEASURE_MAIN: &[&str] = &[
     DISTANCE_CORE,
     MEASURED_CODES,
     MEASURE_OUT,
-    include_str!("../../../shaders/collide/narrow_phase/measure.wgsl"),
+    wgsl!("../../../shaders/collide/narrow_phase/measure.wgsl"),
     SEARCH_MAIN,
 ];
 pub(crate) static MEASURE: Kernel = search("hullfield.collide.measure", LISTED, MEASURE_MAIN, MEASURES_OUT);
@@ -218,20 +213,17 @@ const DEPTH_MAIN: &[&str] = &[
     GJK_CORE,
     DISTANCE_CORE,
     POLYTOPE,
-    include_str!("../../../shaders/collide/epa/depth.wgsl"),
+    wgsl!("../../../shaders/collide/epa/depth.wgsl"),
     MEASURED_CODES,
     MEASURE_OUT,
-    include_str!("../../../shaders/collide/narrow_phase/measure_refine.wgsl"),
+    wgsl!("../../../shaders/collide/narrow_phase/measure_refine.wgsl"),
 ];
 pub(crate) static DEPTH: Kernel = refine("hullfield.collide.depth", LISTED, DEPTH_MAIN, MEASURES_OUT);
 pub(crate) static DEPTH_EXHAUSTIVE: Kernel =
     refine("hullfield.collide.depth_exhaustive", EXHAUSTIVE, DEPTH_MAIN, MEASURES_OUT);
 
-const HIT_WRITE_MEASURED_MAIN: &[&str] = &[
-    MEASURED_CODES,
-    include_str!("../../../shaders/collide/narrow_phase/hit_row_measured.wgsl"),
-    HIT_WRITE_SOURCE,
-];
+const HIT_WRITE_MEASURED_MAIN: &[&str] =
+    &[MEASURED_CODES, wgsl!("../../../shaders/collide/narrow_phase/hit_row_measured.wgsl"), HIT_WRITE_SOURCE];
 pub(crate) const MEASURED_ROWS: &[Binding] = &[
     read("offsets", "array<u32>"),
     read_write("row_sums", "array<u32>"),
@@ -249,11 +241,7 @@ pub(crate) static HIT_WRITE_MEASURED_EXHAUSTIVE: Kernel = write(
 
 pub(crate) static DEVICE_COUNTS: Kernel = Kernel {
     label: "hullfield.collide.device_counts",
-    sources: only(&[
-        DISPATCH_WGSL,
-        DEVICE_ROWS,
-        include_str!("../../../shaders/collide/query/device_counts.wgsl"),
-    ]),
+    sources: only(&[DISPATCH_WGSL, DEVICE_ROWS, wgsl!("../../../shaders/collide/query/device_counts.wgsl")]),
     workgroup_size: 256,
     trust: Trust::Checked,
     bindings: only(&[
@@ -275,7 +263,7 @@ pub(crate) static MANIFOLD: Kernel = Kernel {
         TYPES,
         ROTATION,
         DEVICE_ROWS,
-        include_str!("../../../shaders/collide/narrow_phase/manifold.wgsl"),
+        wgsl!("../../../shaders/collide/narrow_phase/manifold.wgsl"),
     ]),
     workgroup_size: 64,
     trust: Trust::Checked,
@@ -297,7 +285,7 @@ pub(crate) static REFINE_GROUPS: Kernel = Kernel {
     sources: only(&[
         DISPATCH_WGSL,
         REFINE_LIST,
-        include_str!("../../../shaders/collide/narrow_phase/refine_groups.wgsl"),
+        wgsl!("../../../shaders/collide/narrow_phase/refine_groups.wgsl"),
     ]),
     workgroup_size: 64,
     trust: Trust::Checked,

@@ -14,16 +14,17 @@ use crate::gpu::context::Context;
 use crate::gpu::frame::Frame;
 use crate::gpu::pool::PooledBuffer;
 use crate::gpu::submit::Next;
+use crate::gpu::wgsl::wgsl;
 use crate::pending::Pending;
 
 /// WGSL to prepend to the caller's own kernels: the structs `PackedBody`, `PackedMotion`, `BodyPose`, `IntersectionRow`, `MeasuredRow`, `ManifoldRow`, `SweptRow`,
 /// `DeviceCounts`, `EventRow` and `EventCounts`, and the constants `STATUS_…`, `OUTCOME_…` and `PHASE_…`.
-pub const DEVICE_WGSL: &str = concat!(
-    include_str!("../../../shaders/collide/scene/packed_body.wgsl"),
-    include_str!("../../../shaders/collide/scene/packed_motion.wgsl"),
-    include_str!("../../../shaders/collide/scene/body_pose.wgsl"),
-    include_str!("../../../shaders/collide/query/device_rows.wgsl"),
-    include_str!("../../../shaders/collide/query/device_events.wgsl")
+pub const DEVICE_WGSL: &str = wgsl!(
+    "../../../shaders/collide/scene/packed_body.wgsl",
+    "../../../shaders/collide/scene/packed_motion.wgsl",
+    "../../../shaders/collide/scene/body_pose.wgsl",
+    "../../../shaders/collide/query/device_rows.wgsl",
+    "../../../shaders/collide/query/device_events.wgsl"
 );
 
 /// Where the bodies of an encoded query come from.

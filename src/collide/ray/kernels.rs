@@ -7,6 +7,7 @@ use crate::collide::broad_phase::kernels::{LEVELS, Levels, NODE, ROTATION, TYPES
 use crate::collide::scene::ray::Ray;
 use crate::gpu::DISPATCH_WGSL;
 use crate::gpu::kernel::{Kernel, Trust, only, read, read_write, uniform};
+use crate::gpu::wgsl::wgsl;
 
 pub(crate) static RAY_SEARCH: Kernel = Kernel {
     label: "hullfield.collide.ray_search",
@@ -15,10 +16,10 @@ pub(crate) static RAY_SEARCH: Kernel = Kernel {
         TYPES,
         ROTATION,
         NODE,
-        include_str!("../../../shaders/collide/ray/record.wgsl"),
+        wgsl!("../../../shaders/collide/ray/record.wgsl"),
         LEVELS,
-        include_str!("../../../shaders/collide/ray/cast.wgsl"),
-        include_str!("../../../shaders/collide/ray/search.wgsl"),
+        wgsl!("../../../shaders/collide/ray/cast.wgsl"),
+        wgsl!("../../../shaders/collide/ray/search.wgsl"),
     ]),
     workgroup_size: 64,
     trust: Trust::Loops("a constant number of visits; counters rise by 1 to a number that doesn't change"),

@@ -11,11 +11,12 @@ use crate::collide::narrow_phase::kernels::{
 };
 use crate::gpu::kernel::Binding;
 use crate::gpu::kernel::{Kernel, Trust, parts, read, read_write, uniform};
+use crate::gpu::wgsl::wgsl;
 use crate::gpu::{DISPATCH_WGSL, TWICE_WGSL};
 
-const MOTION: &str = include_str!("../../../shaders/collide/scene/motion.wgsl");
-const PACKED_MOTION: &str = include_str!("../../../shaders/collide/scene/packed_motion.wgsl");
-const WAY: &str = include_str!("../../../shaders/collide/sweep/meeting.wgsl");
+const MOTION: &str = wgsl!("../../../shaders/collide/scene/motion.wgsl");
+const PACKED_MOTION: &str = wgsl!("../../../shaders/collide/scene/packed_motion.wgsl");
+const WAY: &str = wgsl!("../../../shaders/collide/sweep/meeting.wgsl");
 
 /// The boxes of the whole motions of bodies.
 const SWEPT: BoxSource = BoxSource {
@@ -25,7 +26,7 @@ const SWEPT: BoxSource = BoxSource {
         ROTATION,
         PACKED_MOTION,
         MOTION,
-        include_str!("../../../shaders/collide/sweep/bounds.wgsl"),
+        wgsl!("../../../shaders/collide/sweep/bounds.wgsl"),
     ],
     bindings: &[
         read("bodies", "array<PackedBody>"),
@@ -65,14 +66,8 @@ static SWEEP_TREE_LEAVES: Kernel = tree_leaves("hullfield.collide.sweep_tree_lea
 
 /// A kernel that cuts the path of each pair down to where its bounding spheres meet.
 const fn cut(label: &'static str, pairs: PairSource) -> Kernel {
-    const MAIN: &[&str] = &[
-        ROTATION,
-        PACKED_MOTION,
-        MOTION,
-        WAY,
-        TWICE_WGSL,
-        include_str!("../../../shaders/collide/sweep/cut.wgsl"),
-    ];
+    const MAIN: &[&str] =
+        &[ROTATION, PACKED_MOTION, MOTION, WAY, TWICE_WGSL, wgsl!("../../../shaders/collide/sweep/cut.wgsl")];
     const BODIES: &[Binding] = &[
         uniform("params", "NarrowParams"),
         read("bodies", "array<PackedBody>"),
@@ -98,7 +93,7 @@ pub(crate) static SWEEP_CUT: Kernel = cut("hullfield.collide.sweep_cut", LISTED)
 pub(crate) static SWEEP_CUT_EXHAUSTIVE: Kernel = cut(
     "hullfield.collide.sweep_cut_exhaustive",
     PairSource {
-        apart: &[include_str!("../../../shaders/collide/narrow_phase/exhaustive_no_spheres.wgsl")],
+        apart: &[wgsl!("../../../shaders/collide/narrow_phase/exhaustive_no_spheres.wgsl")],
         ..EXHAUSTIVE
     },
 );
@@ -106,8 +101,8 @@ pub(crate) static SWEEP_CUT_EXHAUSTIVE: Kernel = cut(
 const SWEEP_MAIN: &[&str] = &[
     GJK_CORE,
     WAY,
-    include_str!("../../../shaders/collide/sweep/cast.wgsl"),
-    include_str!("../../../shaders/collide/sweep/pair.wgsl"),
+    wgsl!("../../../shaders/collide/sweep/cast.wgsl"),
+    wgsl!("../../../shaders/collide/sweep/pair.wgsl"),
     SEARCH_MAIN,
 ];
 pub(crate) static SWEEP: Kernel = search("hullfield.collide.sweep", LISTED, SWEEP_MAIN, MEASURES_OUT);
@@ -122,7 +117,7 @@ const SWEPT_MAIN: &[&str] = &[
     MEASURED_CODES,
     WAY,
     DEVICE_ROWS,
-    include_str!("../../../shaders/collide/sweep/hit_row.wgsl"),
+    wgsl!("../../../shaders/collide/sweep/hit_row.wgsl"),
     HIT_WRITE_SOURCE,
 ];
 pub(crate) static HIT_WRITE_SWEPT: Kernel =

@@ -17,10 +17,11 @@ use crate::gpu::frame::Frame;
 use crate::gpu::kernel::{Kernel, Trust, only, read, read_write, uniform};
 use crate::gpu::pool::BoundRange;
 use crate::gpu::scan::{self, scan};
+use crate::gpu::wgsl::wgsl;
 
-const DEVICE_EVENTS: &str = include_str!("../../../../shaders/collide/query/device_events.wgsl");
-const BEFORE: &str = include_str!("../../../../shaders/collide/query/event_before.wgsl");
-const NOW: &str = include_str!("../../../../shaders/collide/query/event_now.wgsl");
+const DEVICE_EVENTS: &str = wgsl!("../../../../shaders/collide/query/device_events.wgsl");
+const BEFORE: &str = wgsl!("../../../../shaders/collide/query/event_before.wgsl");
+const NOW: &str = wgsl!("../../../../shaders/collide/query/event_now.wgsl");
 
 /// The kernels of events, without those of the scan.
 pub(crate) static KERNELS: &[&Kernel] = &[&EVENT_FLAGS, &EVENT_LIST, &EVENT_ENDS, &EVENT_WRITE];
@@ -31,7 +32,7 @@ static EVENT_FLAGS: Kernel = Kernel {
         DISPATCH_WGSL,
         DEVICE_ROWS,
         BEFORE,
-        include_str!("../../../../shaders/collide/query/event_flags.wgsl"),
+        wgsl!("../../../../shaders/collide/query/event_flags.wgsl"),
     ]),
     workgroup_size: 64,
     trust: Trust::Checked,
@@ -51,7 +52,7 @@ static EVENT_LIST: Kernel = Kernel {
         DEVICE_ROWS,
         DEVICE_EVENTS,
         BEFORE,
-        include_str!("../../../../shaders/collide/query/event_list.wgsl"),
+        wgsl!("../../../../shaders/collide/query/event_list.wgsl"),
     ]),
     workgroup_size: 64,
     trust: Trust::Checked,
@@ -69,12 +70,7 @@ static EVENT_LIST: Kernel = Kernel {
 
 static EVENT_ENDS: Kernel = Kernel {
     label: "hullfield.collide.event_ends",
-    sources: only(&[
-        DISPATCH_WGSL,
-        BEFORE,
-        NOW,
-        include_str!("../../../../shaders/collide/query/event_ends.wgsl"),
-    ]),
+    sources: only(&[DISPATCH_WGSL, BEFORE, NOW, wgsl!("../../../../shaders/collide/query/event_ends.wgsl")]),
     workgroup_size: 64,
     trust: Trust::Checked,
     bindings: only(&[
@@ -92,7 +88,7 @@ static EVENT_WRITE: Kernel = Kernel {
         DEVICE_EVENTS,
         BEFORE,
         NOW,
-        include_str!("../../../../shaders/collide/query/event_write.wgsl"),
+        wgsl!("../../../../shaders/collide/query/event_write.wgsl"),
     ]),
     workgroup_size: 64,
     trust: Trust::Checked,

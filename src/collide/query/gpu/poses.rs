@@ -13,6 +13,7 @@ use crate::gpu::DISPATCH_WGSL;
 use crate::gpu::buffer::Buffer;
 use crate::gpu::frame::Frame;
 use crate::gpu::kernel::{Kernel, Trust, only, read, read_write, uniform};
+use crate::gpu::wgsl::wgsl;
 
 /// The kernels of poses.
 #[cfg(any(feature = "inspect", test))]
@@ -22,8 +23,8 @@ pub(crate) static PLACE_BODIES: Kernel = Kernel {
     label: "hullfield.collide.place_bodies",
     sources: only(&[
         DISPATCH_WGSL,
-        include_str!("../../../../shaders/shared/binary64.wgsl"),
-        include_str!("../../../../shaders/collide/query/place_bodies.wgsl"),
+        wgsl!("../../../../shaders/shared/binary64.wgsl"),
+        wgsl!("../../../../shaders/collide/query/place_bodies.wgsl"),
     ]),
     workgroup_size: 64,
     trust: Trust::Checked,

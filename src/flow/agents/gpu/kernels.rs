@@ -7,6 +7,7 @@ use crate::flow::grid::cells::Grid;
 use crate::gpu::DISPATCH_WGSL;
 use crate::gpu::kernel::Binding;
 use crate::gpu::kernel::{Kernel, Trust, only, read, read_write, uniform};
+use crate::gpu::wgsl::wgsl;
 
 /// The parameters of the kernels: a strip of a field, and the agents. `shaders/flow/agents/params.wgsl` documents the
 /// fields.
@@ -68,8 +69,8 @@ pub(crate) fn strides(grid: &Grid) -> [[u32; 4]; 7] {
     strides
 }
 
-const AGENT_PARAMS_WGSL: &str = include_str!("../../../../shaders/flow/agents/params.wgsl");
-const NEXT_CELLS_WGSL: &str = include_str!("../../../../shaders/flow/agents/next_cells.wgsl");
+const AGENT_PARAMS_WGSL: &str = wgsl!("../../../../shaders/flow/agents/params.wgsl");
+const NEXT_CELLS_WGSL: &str = wgsl!("../../../../shaders/flow/agents/next_cells.wgsl");
 const PARAMS: Binding = uniform("params", "AgentParams");
 const CODES: Binding = read("codes", "array<u32>");
 const DISTANCES: Binding = read("distances", "array<u32>");
@@ -82,7 +83,7 @@ pub(crate) static STEP: Kernel = Kernel {
         DISPATCH_WGSL,
         AGENT_PARAMS_WGSL,
         NEXT_CELLS_WGSL,
-        include_str!("../../../../shaders/flow/agents/step.wgsl"),
+        wgsl!("../../../../shaders/flow/agents/step.wgsl"),
     ]),
     workgroup_size: 256,
     trust: Trust::Loops("the number of steps of a dispatch"),
@@ -95,7 +96,7 @@ pub(crate) static MEASURE: Kernel = Kernel {
         DISPATCH_WGSL,
         AGENT_PARAMS_WGSL,
         NEXT_CELLS_WGSL,
-        include_str!("../../../../shaders/flow/agents/measure.wgsl"),
+        wgsl!("../../../../shaders/flow/agents/measure.wgsl"),
     ]),
     workgroup_size: 256,
     trust: Trust::Loops("the number of steps of a dispatch"),
@@ -108,7 +109,7 @@ pub(crate) static TRACE: Kernel = Kernel {
         DISPATCH_WGSL,
         AGENT_PARAMS_WGSL,
         NEXT_CELLS_WGSL,
-        include_str!("../../../../shaders/flow/agents/trace.wgsl"),
+        wgsl!("../../../../shaders/flow/agents/trace.wgsl"),
     ]),
     workgroup_size: 256,
     trust: Trust::Loops("the number of steps of a dispatch"),
@@ -117,11 +118,7 @@ pub(crate) static TRACE: Kernel = Kernel {
 
 pub(crate) static GATHER: Kernel = Kernel {
     label: "hullfield.flow.gather",
-    sources: only(&[
-        DISPATCH_WGSL,
-        AGENT_PARAMS_WGSL,
-        include_str!("../../../../shaders/flow/agents/gather.wgsl"),
-    ]),
+    sources: only(&[DISPATCH_WGSL, AGENT_PARAMS_WGSL, wgsl!("../../../../shaders/flow/agents/gather.wgsl")]),
     workgroup_size: 256,
     trust: Trust::Checked,
     bindings: only(&[PARAMS, DISTANCES, read("cells", "array<u32>"), read_write("found", "array<u32>")]),
@@ -134,8 +131,8 @@ pub(crate) static STEER: Kernel = Kernel {
         PARAMS_WGSL,
         BLOCKED_WGSL,
         MOVES_WGSL,
-        include_str!("../../../../shaders/flow/grid/sight.wgsl"),
-        include_str!("../../../../shaders/flow/agents/steer.wgsl"),
+        wgsl!("../../../../shaders/flow/grid/sight.wgsl"),
+        wgsl!("../../../../shaders/flow/agents/steer.wgsl"),
     ]),
     workgroup_size: 64,
     trust: Trust::Loops("constant bounds, the length of sight, and a bit that moves up"),

@@ -6,6 +6,7 @@ use crate::flow::grid::cells::Grid;
 use crate::flow::grid::moves::Corners;
 use crate::gpu::DISPATCH_WGSL;
 use crate::gpu::kernel::{Kernel, Trust, dynamic_uniform, only, read, read_write, uniform};
+use crate::gpu::wgsl::wgsl;
 
 /// Words of the state before those of the fields: see `shaders/flow/field/params.wgsl`.
 pub(crate) const HEADER: usize = 8;
@@ -107,15 +108,15 @@ impl FlowParams {
     }
 }
 
-pub(crate) const PARAMS_WGSL: &str = include_str!("../../../../shaders/flow/field/params.wgsl");
-const QUEUE_WGSL: &str = include_str!("../../../../shaders/flow/field/queue.wgsl");
-const DEQUEUE_WGSL: &str = include_str!("../../../../shaders/flow/field/dequeue.wgsl");
-pub(crate) const BLOCKED_WGSL: &str = include_str!("../../../../shaders/flow/grid/blocked.wgsl");
-pub(crate) const MOVES_WGSL: &str = include_str!("../../../../shaders/flow/grid/moves.wgsl");
-const SEED_WGSL: &str = include_str!("../../../../shaders/flow/field/seed.wgsl");
-const FIELD_MOVES_WGSL: &str = include_str!("../../../../shaders/flow/field/field_moves.wgsl");
-const CHANGED_TILES_WGSL: &str = include_str!("../../../../shaders/flow/field/changed_tiles.wgsl");
-const FACES_WGSL: &str = include_str!("../../../../shaders/flow/field/faces.wgsl");
+pub(crate) const PARAMS_WGSL: &str = wgsl!("../../../../shaders/flow/field/params.wgsl");
+const QUEUE_WGSL: &str = wgsl!("../../../../shaders/flow/field/queue.wgsl");
+const DEQUEUE_WGSL: &str = wgsl!("../../../../shaders/flow/field/dequeue.wgsl");
+pub(crate) const BLOCKED_WGSL: &str = wgsl!("../../../../shaders/flow/grid/blocked.wgsl");
+pub(crate) const MOVES_WGSL: &str = wgsl!("../../../../shaders/flow/grid/moves.wgsl");
+const SEED_WGSL: &str = wgsl!("../../../../shaders/flow/field/seed.wgsl");
+const FIELD_MOVES_WGSL: &str = wgsl!("../../../../shaders/flow/field/field_moves.wgsl");
+const CHANGED_TILES_WGSL: &str = wgsl!("../../../../shaders/flow/field/changed_tiles.wgsl");
+const FACES_WGSL: &str = wgsl!("../../../../shaders/flow/field/faces.wgsl");
 
 /// The number of a corner rule in the shaders: see `shaders/flow/grid/moves.wgsl`.
 pub(crate) fn corner_rule(corners: Corners) -> u32 {
@@ -134,7 +135,7 @@ const COUNTS_OUT: crate::gpu::kernel::Binding = read_write("counts_out", "array<
 
 pub(crate) static FILL: Kernel = Kernel {
     label: "hullfield.flow.fill",
-    sources: only(&[DISPATCH_WGSL, include_str!("../../../../shaders/flow/field/fill.wgsl")]),
+    sources: only(&[DISPATCH_WGSL, wgsl!("../../../../shaders/flow/field/fill.wgsl")]),
     workgroup_size: 256,
     trust: Trust::Checked,
     bindings: only(&[read_write("distances", "array<u32>")]),
@@ -146,7 +147,7 @@ pub(crate) static INIT_PLANES: Kernel = Kernel {
         DISPATCH_WGSL,
         PARAMS_WGSL,
         BLOCKED_WGSL,
-        include_str!("../../../../shaders/flow/field/init_planes.wgsl"),
+        wgsl!("../../../../shaders/flow/field/init_planes.wgsl"),
     ]),
     workgroup_size: 256,
     trust: Trust::Checked,
@@ -164,7 +165,7 @@ pub(crate) static SEED_PLANES: Kernel = Kernel {
         DISPATCH_WGSL,
         PARAMS_WGSL,
         QUEUE_WGSL,
-        include_str!("../../../../shaders/flow/field/mark_planes.wgsl"),
+        wgsl!("../../../../shaders/flow/field/mark_planes.wgsl"),
         SEED_WGSL,
     ]),
     workgroup_size: 64,
@@ -187,7 +188,7 @@ pub(crate) static SEED: Kernel = Kernel {
         DISPATCH_WGSL,
         PARAMS_WGSL,
         QUEUE_WGSL,
-        include_str!("../../../../shaders/flow/field/mark_none.wgsl"),
+        wgsl!("../../../../shaders/flow/field/mark_none.wgsl"),
         SEED_WGSL,
     ]),
     workgroup_size: 64,
@@ -209,7 +210,7 @@ pub(crate) static WAVE: Kernel = Kernel {
         PARAMS_WGSL,
         QUEUE_WGSL,
         DEQUEUE_WGSL,
-        include_str!("../../../../shaders/flow/field/wave.wgsl"),
+        wgsl!("../../../../shaders/flow/field/wave.wgsl"),
     ]),
     workgroup_size: 256,
     trust: Trust::LoopsAndIndices(
@@ -251,7 +252,7 @@ pub(crate) static RELAX_2D: Kernel = Kernel {
         BLOCKED_WGSL,
         MOVES_WGSL,
         FACES_WGSL,
-        include_str!("../../../../shaders/flow/field/relax_2d.wgsl"),
+        wgsl!("../../../../shaders/flow/field/relax_2d.wgsl"),
     ]),
     // Four lines of as many cells as a tile has along an edge.
     workgroup_size: 128,
@@ -269,7 +270,7 @@ pub(crate) static RELAX_3D: Kernel = Kernel {
         BLOCKED_WGSL,
         MOVES_WGSL,
         FACES_WGSL,
-        include_str!("../../../../shaders/flow/field/relax_3d.wgsl"),
+        wgsl!("../../../../shaders/flow/field/relax_3d.wgsl"),
     ]),
     workgroup_size: 256,
     trust: Trust::Loops("constant bounds, the number of moves, and a bit cleared a round"),
@@ -284,7 +285,7 @@ pub(crate) static SEED_CHANGES: Kernel = Kernel {
         QUEUE_WGSL,
         CHANGED_TILES_WGSL,
         BLOCKED_WGSL,
-        include_str!("../../../../shaders/flow/field/seed_changes.wgsl"),
+        wgsl!("../../../../shaders/flow/field/seed_changes.wgsl"),
     ]),
     workgroup_size: 64,
     trust: Trust::Checked,
@@ -309,10 +310,10 @@ pub(crate) static INVALIDATE: Kernel = Kernel {
         CHANGED_TILES_WGSL,
         BLOCKED_WGSL,
         MOVES_WGSL,
-        include_str!("../../../../shaders/flow/field/atomic_distances.wgsl"),
+        wgsl!("../../../../shaders/flow/field/atomic_distances.wgsl"),
         FIELD_MOVES_WGSL,
         FACES_WGSL,
-        include_str!("../../../../shaders/flow/field/invalidate.wgsl"),
+        wgsl!("../../../../shaders/flow/field/invalidate.wgsl"),
     ]),
     // Four cells of a tile for each invocation.
     workgroup_size: 256,
@@ -327,7 +328,7 @@ pub(crate) static ACTIVATE_CHANGED: Kernel = Kernel {
         PARAMS_WGSL,
         QUEUE_WGSL,
         CHANGED_TILES_WGSL,
-        include_str!("../../../../shaders/flow/field/activate_changed.wgsl"),
+        wgsl!("../../../../shaders/flow/field/activate_changed.wgsl"),
     ]),
     workgroup_size: 256,
     trust: Trust::Checked,
@@ -336,7 +337,7 @@ pub(crate) static ACTIVATE_CHANGED: Kernel = Kernel {
 
 pub(crate) static SMALL: Kernel = Kernel {
     label: "hullfield.flow.small",
-    sources: only(&[DISPATCH_WGSL, include_str!("../../../../shaders/flow/field/small.wgsl")]),
+    sources: only(&[DISPATCH_WGSL, wgsl!("../../../../shaders/flow/field/small.wgsl")]),
     workgroup_size: 256,
     trust: Trust::Checked,
     bindings: only(&[
@@ -355,7 +356,7 @@ pub(crate) static SMALL: Kernel = Kernel {
 
 pub(crate) static COUNT_ACTIVE: Kernel = Kernel {
     label: "hullfield.flow.count_active",
-    sources: only(&[PARAMS_WGSL, include_str!("../../../../shaders/flow/field/count_active.wgsl")]),
+    sources: only(&[PARAMS_WGSL, wgsl!("../../../../shaders/flow/field/count_active.wgsl")]),
     workgroup_size: 1,
     trust: Trust::Checked,
     bindings: only(&[PARAMS, ROUND_PARAMS, read("counts_in", "array<u32>"), STATE]),
@@ -363,11 +364,7 @@ pub(crate) static COUNT_ACTIVE: Kernel = Kernel {
 
 pub(crate) static GATHER_TARGETS: Kernel = Kernel {
     label: "hullfield.flow.gather_targets",
-    sources: only(&[
-        DISPATCH_WGSL,
-        PARAMS_WGSL,
-        include_str!("../../../../shaders/flow/field/gather_targets.wgsl"),
-    ]),
+    sources: only(&[DISPATCH_WGSL, PARAMS_WGSL, wgsl!("../../../../shaders/flow/field/gather_targets.wgsl")]),
     workgroup_size: 64,
     trust: Trust::Checked,
     bindings: only(&[
@@ -383,7 +380,7 @@ pub(crate) static LIMIT_BY_TARGETS: Kernel = Kernel {
     sources: only(&[
         DISPATCH_WGSL,
         PARAMS_WGSL,
-        include_str!("../../../../shaders/flow/field/limit_by_targets.wgsl"),
+        wgsl!("../../../../shaders/flow/field/limit_by_targets.wgsl"),
     ]),
     workgroup_size: 64,
     trust: Trust::Checked,
@@ -392,11 +389,7 @@ pub(crate) static LIMIT_BY_TARGETS: Kernel = Kernel {
 
 pub(crate) static APPLY_LIMIT: Kernel = Kernel {
     label: "hullfield.flow.apply_limit",
-    sources: only(&[
-        DISPATCH_WGSL,
-        PARAMS_WGSL,
-        include_str!("../../../../shaders/flow/field/apply_limit.wgsl"),
-    ]),
+    sources: only(&[DISPATCH_WGSL, PARAMS_WGSL, wgsl!("../../../../shaders/flow/field/apply_limit.wgsl")]),
     workgroup_size: 256,
     trust: Trust::Checked,
     bindings: only(&[PARAMS, read_write("distances", "array<u32>"), STATE]),
@@ -409,7 +402,7 @@ pub(crate) static ESCAPE_PLANES: Kernel = Kernel {
         PARAMS_WGSL,
         QUEUE_WGSL,
         BLOCKED_WGSL,
-        include_str!("../../../../shaders/flow/field/escape_planes.wgsl"),
+        wgsl!("../../../../shaders/flow/field/escape_planes.wgsl"),
     ]),
     workgroup_size: 256,
     trust: Trust::Checked,
@@ -432,7 +425,7 @@ pub(crate) static ESCAPE_TILES: Kernel = Kernel {
         DISPATCH_WGSL,
         PARAMS_WGSL,
         QUEUE_WGSL,
-        include_str!("../../../../shaders/flow/field/escape_tiles.wgsl"),
+        wgsl!("../../../../shaders/flow/field/escape_tiles.wgsl"),
     ]),
     workgroup_size: 256,
     trust: Trust::Checked,
@@ -446,9 +439,9 @@ pub(crate) static CODES: Kernel = Kernel {
         PARAMS_WGSL,
         BLOCKED_WGSL,
         MOVES_WGSL,
-        include_str!("../../../../shaders/flow/field/plain_distances.wgsl"),
+        wgsl!("../../../../shaders/flow/field/plain_distances.wgsl"),
         FIELD_MOVES_WGSL,
-        include_str!("../../../../shaders/flow/field/codes.wgsl"),
+        wgsl!("../../../../shaders/flow/field/codes.wgsl"),
     ]),
     workgroup_size: 256,
     trust: Trust::Loops("constant bounds and the number of moves"),
@@ -469,7 +462,7 @@ pub(crate) static RESET_OBSTACLES: Kernel = Kernel {
         DISPATCH_WGSL,
         PARAMS_WGSL,
         BLOCKED_WGSL,
-        include_str!("../../../../shaders/flow/field/reset_obstacles.wgsl"),
+        wgsl!("../../../../shaders/flow/field/reset_obstacles.wgsl"),
     ]),
     workgroup_size: 256,
     trust: Trust::Checked,
@@ -484,7 +477,7 @@ pub(crate) static RESET_OBSTACLES: Kernel = Kernel {
 
 pub(crate) static HALO: Kernel = Kernel {
     label: "hullfield.flow.halo",
-    sources: only(&[DISPATCH_WGSL, include_str!("../../../../shaders/flow/field/halo.wgsl")]),
+    sources: only(&[DISPATCH_WGSL, wgsl!("../../../../shaders/flow/field/halo.wgsl")]),
     workgroup_size: 256,
     trust: Trust::Checked,
     bindings: only(&[
