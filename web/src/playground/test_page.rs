@@ -10,11 +10,14 @@ use crate::playground::message::Message;
 use crate::playground::scene::{Kind, Scene};
 use crate::playground::stage::{Frame, Stage};
 
+/// A question to the second worker: an object and bytes.
+type Question = (Value, Vec<u8>);
+
 /// Keeps what is posted to the page, and what the second worker is asked.
 #[derive(Clone, Default)]
 pub(crate) struct Record {
     posted: Rc<RefCell<Vec<Value>>>,
-    asked: Rc<RefCell<Vec<(Value, Vec<u8>)>>>,
+    asked: Rc<RefCell<Vec<Question>>>,
 }
 
 impl Link for Record {

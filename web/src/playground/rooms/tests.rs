@@ -3,7 +3,7 @@
 use super::*;
 use crate::playground::test_page::Page;
 
-fn page() -> Page {
+fn opened() -> Page {
     Page::new(create, [528.0, 378.0])
 }
 
@@ -27,7 +27,7 @@ fn the_check_passes_and_funnels_are_longer_at_times() {
 
 #[test]
 fn both_lengths_are_told_and_the_optimal_one_is_not_longer() {
-    let mut page = page();
+    let mut page = opened();
     let path = path_of_frame(&mut page);
     let [optimal, funnel] = ["optimal", "funnel"].map(|name| path[name].as_f64().unwrap());
     assert!(optimal > 80.0 && optimal <= funnel + 1e-9, "{path}");
@@ -39,7 +39,7 @@ fn both_lengths_are_told_and_the_optimal_one_is_not_longer() {
 
 #[test]
 fn an_end_is_dragged_and_one_off_the_room_is_moved_and_said() {
-    let mut page = page();
+    let mut page = opened();
     page.send(json!({"type": "set", "pillars": 0, "radius": 0}));
     let before = path_of_frame(&mut page);
     assert_eq!(before["text"], "");
@@ -64,7 +64,7 @@ fn an_end_is_dragged_and_one_off_the_room_is_moved_and_said() {
 
 #[test]
 fn the_obstacle_is_dragged_out_of_the_way() {
-    let mut page = page();
+    let mut page = opened();
     page.send(json!({"type": "set", "pillars": 0, "sx": 30, "sy": 35, "gx": 70, "gy": 35}));
     assert!(path_of_frame(&mut page)["optimal"].as_f64().unwrap() > 40.5);
     drag(&mut page, [50.0, 35.0], [50.0, 55.0]);
@@ -82,7 +82,7 @@ fn the_obstacle_is_dragged_out_of_the_way() {
 
 #[test]
 fn a_goal_that_cannot_be_reached_is_said() {
-    let mut page = page();
+    let mut page = opened();
     // A radius that shuts gaps leaves islands, and some goal is on one.
     let mut is_said = false;
     for seed in 1..12 {
@@ -100,7 +100,7 @@ fn a_goal_that_cannot_be_reached_is_said() {
 
 #[test]
 fn the_state_is_that_of_the_link() {
-    let mut page = page();
+    let mut page = opened();
     assert_eq!(page.scene.state(), json!({}));
     let fields = json!({
         "seed": 5, "pillars": 12, "radius": 1.25, "method": "optimal", "strip": "cells",
@@ -115,7 +115,7 @@ fn the_state_is_that_of_the_link() {
 
 #[test]
 fn what_cannot_be_used_is_one_sentence_and_changes_nothing() {
-    let mut page = page();
+    let mut page = opened();
     for (name, value) in [
         ("seed", json!("x")),
         ("pillars", json!(301)),
