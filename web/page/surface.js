@@ -62,7 +62,9 @@ export default {
         triangles.input.disabled = Boolean(message.file);
         const { geodesic, funnel: other, guaranteed, far, band, waiting, chosen } = message;
         const length = (x) => Number(x.toPrecision(5)).toString();
-        const parts = [`Triangles: ${whole.format(message.triangles)}.`];
+        const count = whole.format(message.triangles);
+        const isCut = message.file && message.file_triangles < message.triangles;
+        const parts = [isCut ? `Triangles: ${whole.format(message.file_triangles)}, cut into ${count} for the bands.` : `Triangles: ${count}.`];
         if (geodesic !== null) parts.push(`Shortest path: ${length(geodesic)}${guaranteed ? "" : " (the first that was found)"}.`);
         if (other !== null && funnel.checked) {
           const more = geodesic ? 100 * (other / geodesic - 1) : 0;

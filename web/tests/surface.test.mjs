@@ -111,7 +111,7 @@ test("dropped files of four formats are shown, and the page's model comes back",
   for (const [name, content] of [["a.obj", obj], ["b.stl", stl()], ["c.ply", ply], ["d.GLB", glb()]]) {
     await drop(page, name, content);
     await page.until(`${LAST}.file === ${JSON.stringify(name)} && ${LAST}.geodesic > 0.1 && !${LAST}.waiting`);
-    assert.equal(await page.value(`${LAST}.triangles`), 4);
+    assert.equal(await page.value(`${LAST}.file_triangles`), 4);
     assert.equal(await page.value("document.getElementById('control-model').selectedOptions[0].textContent"), name);
   }
   await page.screenshot("surface-file-1280-light");

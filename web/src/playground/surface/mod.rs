@@ -42,7 +42,7 @@ const MOST_CLICK: f32 = 5.0;
 const STEP: f32 = 12.0;
 const ENDS: [&str; 2] = ["start", "goal"];
 /// Where the ends are at first: what the camera sees at these places of a square canvas, −1 to 1, right and up, or nearer to its middle.
-const PLACES: [[f32; 2]; 2] = [[-0.45, -0.3], [0.5, 0.35]];
+const PLACES: [[f32; 2]; 2] = [[-0.1, -0.62], [0.3, 0.3]];
 
 /// What the link says.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -81,8 +81,8 @@ struct SurfaceScene {
     /// The number of the model that is shown, and of the last one.
     model: u64,
     last_model: u64,
-    /// The name of the file that is shown.
-    file: Option<String>,
+    /// The name of the file that is shown, and how many triangles it has.
+    file: Option<(String, u64)>,
     /// The number and the name of the file that is being read.
     reading: Option<(u64, String)>,
     is_built: bool,
@@ -203,9 +203,9 @@ impl SurfaceScene {
     }
 
     /// Shows a surface; none is an error for the page's bar, and what was shown stays.
-    fn show(&mut self, surface: Surface, model: u64, file: Option<String>, host: &Host) {
+    fn show(&mut self, surface: Surface, model: u64, file: Option<(String, u64)>, host: &Host) {
         let Some(loaded) = Loaded::new(surface) else {
-            let name = file.unwrap_or_default();
+            let name = file.map(|(name, _)| name).unwrap_or_default();
             return host.error(&format!("{name}: its points have no extent that can be shown."));
         };
         let is_other = self.loaded.is_none() || file.is_some() || self.file.is_some();
@@ -270,6 +270,7 @@ impl SurfaceScene {
         host.progress(&format!("Reading {name}"), 0, 1);
         let question = json!({"tab": KIND.name, "ask": "read", "model": self.last_model, "name": name});
         host.ask(question, message.bytes());
+        self.solver.reads();
     }
 
     /// Takes an answer of the second worker.
@@ -285,7 +286,7 @@ impl SurfaceScene {
             return;
         }
         if message.text("error").is_none() {
-            self.solver.given(model);
+            self.solver.has_read(model);
         }
         let Some((_, name)) = self.reading.take_if(|(number, _)| *number == model) else { return };
         host.progress("", 1, 1);
@@ -297,7 +298,8 @@ impl SurfaceScene {
         match surface {
             Ok(surface) => {
                 self.is_built = true;
-                self.show(surface, model, Some(name), host);
+                let count = message.number("triangles").unwrap_or_default() as u64;
+                self.show(surface, model, Some((name, count)), host);
             }
             Err(error) => host.error(&format!("{name}: {error}.")),
         }
@@ -445,7 +447,8 @@ impl SurfaceScene {
         note["triangles"] = json!(loaded.surface.triangles().len());
         note["islands"] = json!(loaded.surface.report().island_count);
         note["model"] = json!(shape);
-        note["file"] = json!(self.file);
+        note["file"] = json!(self.file.as_ref().map(|(name, _)| name));
+        note["file_triangles"] = json!(self.file.as_ref().map(|(_, count)| count));
         note["chosen"] = json!(ENDS[self.chosen]);
         host.post(note);
     }

@@ -15,6 +15,11 @@ pub(super) const MOST_TRIANGLES: usize = 2_000_000;
 /// The most triangles of a surface whose distances are solved: they need some kilobytes for each, and a worker has 4 GiB.
 pub(super) const MOST_SOLVED: usize = 300_000;
 
+/// A surface of fewer triangles is cut into some thousand.
+const FEW_TRIANGLES: usize = 3000;
+/// How many squares as wide as the longest edge may be have the area of a surface that is cut.
+const CUT_TRIANGLES: f64 = 2500.0;
+
 thread_local! {
     /// The surface that was given or read last, and its number.
     static LAST: RefCell<Option<(u64, Surface)>> = const { RefCell::new(None) };
@@ -35,7 +40,11 @@ pub(super) fn second(message: &Message) -> Reply {
     let answer = match question {
         "read" => {
             let name = message.text("name").unwrap_or_default();
-            read(name, message.bytes()).map(|surface| keep(model, surface, true))
+            read(name, message.bytes()).map(|(surface, count)| {
+                let (mut data, bytes) = keep(model, surface, true);
+                data["triangles"] = json!(count);
+                (data, bytes)
+            })
         }
         "take" => Surface::from_bytes(message.bytes(), LoadOptions::default())
             .map(|surface| keep(model, surface, false))
@@ -69,8 +78,8 @@ pub(super) fn format_of(name: &str) -> Result<Format, String> {
     Format::of_extension(extension).ok_or_else(unknown)
 }
 
-/// Reads a surface from a file. An error is a sentence.
-fn read(name: &str, bytes: &[u8]) -> Result<Surface, String> {
+/// Reads a surface from a file, and says how many triangles the file has. An error is a sentence.
+fn read(name: &str, bytes: &[u8]) -> Result<(Surface, usize), String> {
     let format = format_of(name)?;
     if bytes.is_empty() {
         return Err(format!("{name}: the file is empty."));
@@ -83,12 +92,20 @@ fn read(name: &str, bytes: &[u8]) -> Result<Surface, String> {
     };
     let sentence = |error: Error| format!("{error}.");
     let mesh = format.read(name, bytes, &beside).map_err(sentence)?;
-    if mesh.triangle_count() > MOST_TRIANGLES {
-        let count = mesh.triangle_count();
+    let count = mesh.triangle_count();
+    if count > MOST_TRIANGLES {
         return Err(format!("{name}: it has {count} triangles, {MOST_TRIANGLES} are allowed."));
     }
     let model = mesh.model(name).map_err(sentence)?;
-    Surface::new(&[model], Options::default()).map_err(|error| format!("{name}: {error}."))
+    let failed = |error| format!("{name}: {error}.");
+    let surface = Surface::new(std::slice::from_ref(&model), Options::default()).map_err(failed)?;
+    if surface.triangles().len() >= FEW_TRIANGLES {
+        return Ok((surface, count));
+    }
+    // Colours are interpolated between vertices, and few of them would show other distances. The surface stays the same.
+    let interval = (surface.area() / CUT_TRIANGLES).sqrt();
+    let cut = Surface::new(&[model], Options { interval: Some(interval), ..Options::default() });
+    Ok((cut.map_err(failed)?, count))
 }
 
 fn solve(model: u64, message: &Message) -> Result<Answer, String> {

@@ -56,7 +56,7 @@ enum Asked {
 #[derive(Debug, Default)]
 pub(super) struct Solver {
     model: u64,
-    /// The model that the second worker has.
+    /// The model that the second worker has after all that it was asked.
     second_has: Option<u64>,
     asked: Option<Asked>,
     /// Whether the second worker has ended while it solved this model: it is not asked again.
@@ -96,9 +96,14 @@ impl Solver {
         self.is_dirty = true;
     }
 
-    /// The second worker has this model.
-    pub(super) fn given(&mut self, model: u64) {
-        self.second_has = Some(model);
+    /// The second worker was asked to read a file: what it had is given again where it is needed.
+    pub(super) fn reads(&mut self) {
+        self.second_has = None;
+    }
+
+    /// The second worker has read this model. It has it still if it was given no other since it was asked.
+    pub(super) fn has_read(&mut self, model: u64) {
+        self.second_has = self.second_has.or(Some(model));
     }
 
     /// The second worker has ended, and another one has started.

@@ -242,12 +242,21 @@ fn files_of_any_units_are_fitted_and_read() {
     for (unit, place) in [(1.0, 0.0), (1e-5, 0.0), (1e6, -3e6), (1e-3, 1e4)] {
         let mut page = Page::new();
         let path = page.load("dir/square.OBJ", square(unit, place));
-        assert!(path["file"] == "dir/square.OBJ" && path["triangles"] == 2, "{path}");
+        assert!(path["file"] == "dir/square.OBJ" && path["file_triangles"] == 2, "{path}");
+        assert!(
+            path["triangles"].as_f64().is_some_and(|count| (2000.0..20_000.0).contains(&count)),
+            "{path}"
+        );
         let far = DVec3::from(page.at(0)).distance(page.at(1).into());
         let length = path["geodesic"].as_f64().unwrap();
         assert!((length / far - 1.0).abs() < 1e-6 && length < 1.5 * unit, "{length} {far}");
         let mesh = &page.scene.loaded.as_ref().unwrap().mesh;
-        assert!(mesh.positions.iter().all(|&at| (Vec3::from(at).length() - 1.0).abs() < 1e-3));
+        let far = mesh.positions.iter().map(|&at| Vec3::from(at).length()).fold(0.0, f32::max);
+        assert!((far - 1.0).abs() < 1e-3, "{far}");
+        assert_eq!(page.errors(), Vec::<String>::new());
+        // Bands begin with 0 at the start.
+        let least = page.scene.solver.bands().unwrap().values.iter().copied().fold(f32::INFINITY, f32::min);
+        assert!(f64::from(least) < 0.03 * unit, "{least}");
         assert_eq!(page.scene.state(), json!({}));
         assert_eq!(page.errors(), Vec::<String>::new());
         // The page's own model again.
@@ -300,8 +309,16 @@ fn a_goal_on_another_part_is_said() {
     let mut page = Page::new();
     let two = format!("{}v 3 0 0\nv 4 0 0\nv 4 1 0\nf 5 6 7\n", square(1.0, 0.0));
     let path = page.load("two.obj", two);
+    assert_eq!(path["islands"], 2);
+    for (end, at) in [(0, [0.5, 0.5, 0.0]), (1, [3.5, 0.2, 0.0])] {
+        page.scene.choose(end);
+        let point = page.scene.loaded.as_ref().unwrap().surface.nearest_point(at).unwrap().unwrap();
+        page.scene.move_to(point);
+    }
+    let path = page.path();
     assert!(path["text"].as_str().unwrap().contains("nearest point that can be reached"), "{path}");
-    assert!(path["geodesic"].as_f64().is_some() && path["islands"] == 2, "{path}");
+    // To the middle of the square's side.
+    assert!((path["geodesic"].as_f64().unwrap() - 0.5_f64.hypot(0.3)).abs() < 1e-3, "{path}");
 }
 
 #[test]
