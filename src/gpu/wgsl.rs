@@ -1,5 +1,5 @@
 //! The WGSL files, as they are compiled into the program. In a browser's module, which is loaded over a network, they have no comments and no
-//! indentation: more than half of what they take there.
+//! indentation: 221 kB for 377 kB.
 
 /// The text of WGSL files, one after the other. Their paths begin at the file that names them.
 #[cfg(not(target_arch = "wasm32"))]
