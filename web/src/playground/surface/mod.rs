@@ -18,6 +18,7 @@ use crate::playground::draw::light::View;
 use crate::playground::draw::line::Line;
 use crate::playground::draw::palette::rgb;
 use crate::playground::draw::scale::Scale;
+use crate::playground::fields::{Fields, LinkFields, name_of};
 use crate::playground::host::Host;
 use crate::playground::message::{Action, Message, Pointer};
 use crate::playground::orbit::orbit;
@@ -41,6 +42,10 @@ const MOST_CLICK: f32 = 5.0;
 /// How far an arrow key moves an end, in pixels of the page.
 const STEP: f32 = 12.0;
 const ENDS: [&str; 2] = ["start", "goal"];
+const ENDS_ALLOWED: [&str; 2] = [
+    "The start is the number of a triangle and two shares of its corners, such as 120,0.25,0.5.",
+    "The goal is the number of a triangle and two shares of its corners, such as 120,0.25,0.5.",
+];
 /// Where the ends are at first: what the camera sees at these places of a square canvas, −1 to 1, right and up, or nearer to its middle.
 const PLACES: [[f32; 2]; 2] = [[-0.1, -0.62], [0.3, 0.3]];
 
@@ -165,36 +170,22 @@ fn scale(range: f32, band: f32, is_dark: bool) -> Scale {
 
 impl SurfaceScene {
     fn set(&mut self, message: &Message, host: &Host) {
-        let mut wrong = Vec::new();
-        if message.has("model") {
-            match SHAPES.iter().find(|(name, _)| message.text("model") == Some(name)) {
-                Some((_, shape)) => self.settings.shape = *shape,
-                None => wrong.push("The model is knot, stone or hills.".to_owned()),
-            }
+        const TICKED: &str = "A box is ticked by 1 and not by 0.";
+        let mut fields = Fields::of(message);
+        let now = self.settings;
+        self.settings = Settings {
+            shape: fields.choice("model", &SHAPES, "The model is knot, stone or hills.").unwrap_or(now.shape),
+            triangle_count: fields
+                .whole("triangles", 1000..=50_000, "The triangles are a whole number from 1,000 to 50,000.")
+                .unwrap_or(now.triangle_count),
+            has_bands: fields.flag("bands", TICKED).unwrap_or(now.has_bands),
+            has_funnel: fields.flag("funnel", TICKED).unwrap_or(now.has_funnel),
+        };
+        for ((end, name), allowed) in self.ends.iter_mut().zip(ENDS).zip(ENDS_ALLOWED) {
+            let wanted = fields.read(name, allowed, |message, name| message.text(name).and_then(parse_end));
+            end.wanted = wanted.or(end.wanted);
         }
-        if message.has("triangles") {
-            match message.number("triangles").filter(|count| (1000.0..=50_000.0).contains(count)) {
-                Some(count) => self.settings.triangle_count = count.round() as u32,
-                None => wrong.push("The triangles are a number from 1000 to 50000.".to_owned()),
-            }
-        }
-        let flags = [("bands", &mut self.settings.has_bands), ("funnel", &mut self.settings.has_funnel)];
-        for (name, flag) in flags {
-            match (message.has(name), message.flag(name)) {
-                (true, Some(value)) => *flag = value,
-                (true, None) => wrong.push("A box is ticked by 1 and not by 0.".to_owned()),
-                _ => {}
-            }
-        }
-        for (end, name) in self.ends.iter_mut().zip(ENDS) {
-            match (message.has(name), message.text(name).and_then(parse_end)) {
-                (true, None) => wrong.push(format!(
-                    "The {name} is the number of a triangle and two shares of its corners, such as 120,0.25,0.5."
-                )),
-                (_, wanted) => end.wanted = wanted.or(end.wanted),
-            }
-        }
-        if let Some(sentence) = wrong.first() {
+        if let Err(sentence) = fields.finish() {
             host.error(sentence);
         } else if message.has("model") || message.has("triangles") {
             self.is_built = false;
@@ -439,8 +430,7 @@ impl SurfaceScene {
             return;
         }
         let Some(loaded) = &self.loaded else { return };
-        let shape =
-            SHAPES.iter().find(|(_, shape)| *shape == self.settings.shape).map_or("", |(name, _)| name);
+        let shape = name_of(&SHAPES, &self.settings.shape);
         let mut note = self.solver.note();
         note["type"] = json!("path");
         note["tab"] = json!(KIND.name);
@@ -556,28 +546,22 @@ impl Scene for SurfaceScene {
     }
 
     fn state(&self) -> Value {
-        let mut state = serde_json::Map::new();
+        let mut fields = LinkFields::default();
         let settings = self.settings;
-        let mut put = |name: &str, value: Value, is_default: bool| {
-            if !is_default {
-                state.insert(name.to_owned(), value);
-            }
-        };
-        let shape = SHAPES.iter().find(|(_, shape)| *shape == settings.shape).map_or("", |(name, _)| name);
-        put("model", json!(shape), settings.shape == DEFAULTS.shape);
-        put("triangles", json!(settings.triangle_count), settings.triangle_count == DEFAULTS.triangle_count);
-        put("bands", json!(settings.has_bands), settings.has_bands == DEFAULTS.has_bands);
-        put("funnel", json!(settings.has_funnel), settings.has_funnel == DEFAULTS.has_funnel);
+        fields.put("model", name_of(&SHAPES, &settings.shape), name_of(&SHAPES, &DEFAULTS.shape));
+        fields.put("triangles", settings.triangle_count, DEFAULTS.triangle_count);
+        fields.put("bands", settings.has_bands, DEFAULTS.has_bands);
+        fields.put("funnel", settings.has_funnel, DEFAULTS.has_funnel);
         // A link can't hold a file, and the ends are on it.
         if let Some(loaded) = self.loaded.as_ref().filter(|_| self.file.is_none()) {
             for (end, name) in self.ends.iter().zip(ENDS) {
                 if let Some(point) = end.at.filter(|_| end.is_moved) {
                     let [second, third] = loaded.shares(&point);
-                    put(name, json!(format!("{},{second},{third}", point.triangle)), false);
+                    fields.put(name, format!("{},{second},{third}", point.triangle), String::new());
                 }
             }
         }
-        Value::Object(state)
+        fields.into()
     }
 }
 
