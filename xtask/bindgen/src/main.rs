@@ -15,6 +15,8 @@ fn main() -> ExitCode {
     };
     let mut bindgen = Bindgen::new();
     bindgen.input_path(module).typescript(false).remove_name_section(true).remove_producers_section(true);
+    // Without an argument `init` loads the module from beside the program.
+    bindgen.omit_default_module_path(false);
     let made = bindgen.web(true).and_then(|bindgen| bindgen.generate(folder));
     match made {
         Ok(()) => ExitCode::SUCCESS,
