@@ -256,7 +256,8 @@ test("a cost distance over a raster", { skip }, () => {
   // The middle of the row in the middle is a barrier.
   const friction = new Float32Array([1, 2, 1, 1, NaN, 1, 1, 1, 1]);
   const found = new CostDistance([3, 3], friction, new Int32Array([0, 0, 2, 2]), { allocation: true, next: true, connectivity: "four" });
-  near(found.distances, [0, 1.5, 2, 1, Infinity, 1, 2, 1, 0].map((x) => x), 1e-6);
+  assert.equal(found.distances[4], Infinity);
+  near(found.distances.filter(Number.isFinite), [0, 1.5, 2, 1, 1, 2, 1, 0], 1e-6);
   assert.deepEqual([...found.allocation], [0, 0, 1, 0, NONE, 1, found.allocation[6], 1, 1]);
   assert.equal(found.nextCodes[0], NEXT_NONE);
   assert.deepEqual([...found.path([1, 0])], [1, 0, 0, 0]);
@@ -292,7 +293,8 @@ test("a path in a room", { skip }, () => {
   assert.equal(room.raycast([5, 5], [1, 0], 20), null);
   assert.equal(room.locate([5, 5]), null);
   near(room.locate([1, 1]).position, [1, 1]);
-  near(room.moveAlong([1, 5], [20, 1]).position, [4, 6]);
+  // It slides along the pillar, and past its corner as far as the wall.
+  near(room.moveAlong([1, 5], [20, 1]).position, [10, 6]);
   const wall = room.distanceToWall([5, 1]);
   near([...wall.point, wall.distance], [5, 0, 1]);
   assert.equal(wall.wall.length, 2);
@@ -301,7 +303,7 @@ test("a path in a room", { skip }, () => {
 test("obstacles and doors of a room", { skip }, () => {
   const { Room } = hullfield;
   const outer = new Float64Array([0, 0, 10, 0, 10, 3, 0, 3]);
-  const walls = [new Float64Array([5, 0, 5, 1]), new Float64Array([5, 2, 5, 3])];
+  const walls = [new Float64Array([4.9, 0, 5.1, 0, 5.1, 1, 4.9, 1]), new Float64Array([4.9, 2, 5.1, 2, 5.1, 3, 4.9, 3])];
   const room = new Room(outer, walls, { doors: new Float64Array([5, 1, 5, 2]) });
   assert.deepEqual([room.doorCount, room.islandCount, room.path([1, 1.5], [9, 1.5]).length], [1, 1, 8]);
   room.setDoor(0, false);
@@ -309,12 +311,12 @@ test("obstacles and doors of a room", { skip }, () => {
   room.setDoor(0, true);
   const ring = new Float64Array([2, 1, 3, 1, 3, 2, 2, 2]);
   const box = room.putObstacle(ring);
-  near([room.area], [29]);
+  near([room.area], [28.6]);
   assert.ok(room.path([1, 1.5], [4, 1.5]).length > 3);
   room.moveObstacle(box, ring.map((x, at) => at % 2 === 0 ? x + 5 : x));
   assert.equal(room.path([1, 1.5], [4, 1.5]).length, 3);
   room.takeObstacle(box);
-  near([room.area], [30]);
+  near([room.area], [29.6]);
   assert.throws(() => room.moveObstacle(box, ring), sentence(/obstacle/));
   assert.throws(() => room.setDoor(3, true), sentence(/door 3 does not exist/, "missing"));
   assert.throws(() => room.setDoor(0, 1), sentence(/isOpen is the number 1, it must be true or false/));
@@ -356,7 +358,7 @@ test("walks, links, slopes and saved surfaces", { skip }, () => {
   const saved = Surface.fromBytes(surface.toBytes());
   near([saved.path([1, 2, 0], [4, 2, 3]).length, saved.path([4, 2, 3], [1, 2, 0]).length], [0.5, 6]);
   surface.setWalkableSlope([0, 0, 1], 45);
-  assert.equal(surface.path([1, 2, 0], [4, 2, 3]).reach, "goal off");
+  assert.deepEqual([surface.path(0, 4).reach, surface.path(0, 2).reach], ["goal off", "reached"]);
   assert.throws(() => Surface.fromBytes(new Uint8Array(50)), sentence(/hullsurf/));
   assert.throws(() => surface.setLinks(new Float64Array([1, 2, 0, 4, 2, 3, -1])), sentence(/link 0/));
 });
