@@ -174,7 +174,7 @@ test("keys choose and move the ends, and the stage says which", async () => {
 });
 
 test("a broken link is a sentence", async () => {
-  for (const [link, words] of [["model=teapot", /knot, stone or hills/], ["triangles=7", /1000 to 50000/], ["start=5", /number of a triangle/], ["goal=99999999,0,0", /not on the model/]]) {
+  for (const [link, words] of [["model=teapot", /knot, stone or hills/], ["triangles=7", /1,000 to 50,000/], ["start=5", /number of a triangle/], ["goal=99999999,0,0", /not on the model/]]) {
     const page = await opened(`#tab=surface&${link}`);
     await page.until(`${ERROR} !== ''`);
     assert.match(await page.value(ERROR), words);
