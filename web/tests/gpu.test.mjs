@@ -73,7 +73,8 @@ test("a lost device is said, and the CPU engine goes on", async () => {
   await page.send({ type: "lose" });
   const { text } = await page.wait("lost");
   assert.match(text, /device was lost/);
-  await page.wait("picture", "(m) => m.layer === 'flat' && playground.messages.indexOf(m) > playground.messages.findIndex((m) => m.type === 'lost')");
+  // A frame may notice it before the browser says so.
+  await page.wait("picture", "(m) => m.layer === 'flat' && playground.messages.indexOf(m) > playground.messages.findIndex((m) => m.layer === 'gpu')");
   const { used } = await page.wait("engine", "(m) => m.reason.includes('lost')");
   assert.equal(used, "cpu");
   const { ok, result } = await page.check("collide");
