@@ -940,7 +940,7 @@ export class Surface {
    * @throws {HullfieldError} for a cost below 0, and for an end farther from the surface than `maxSnap`. The links are then unchanged.
    */
   setLinks(links: Float64Array, twoWay?: Uint8Array): void;
-  /** Allows walking on faces whose normal is within so many degrees, 0 to 180, of `up`, and on no others. */
+  /** Makes faces walkable where the angle between their normal and `up` is at most `degrees` (0 to 180). All others are not walkable. */
   setWalkableSlope(up: Vector3, degrees: number): void;
   /** The surface as bytes, which `fromBytes` and the Rust library read. */
   toBytes(): Uint8Array;

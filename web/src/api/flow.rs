@@ -231,7 +231,7 @@ impl Flow {
         })
     }
 
-    /// Changes cells: `block` and `free` are lists of cells, `cost` has a list of cells and their costs. Fields that are solved already stay
+    /// Edits the grid: `block` and `free` are lists of cells, `cost` is a list of cells with a cost for each. Fields that are solved already stay
     /// as they are.
     ///
     /// # Errors

@@ -216,7 +216,7 @@ impl Surface {
         self.surface.set_links(&links).map_err(|error| thrown(&error))
     }
 
-    /// Allows walking on faces whose normal is within an angle of a direction, and on no others.
+    /// Makes faces walkable where the angle between their normal and `up` is at most `degrees`; all others are not walkable.
     ///
     /// # Errors
     /// A direction of length 0, degrees that are not from 0 to 180.

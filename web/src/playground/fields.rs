@@ -1,4 +1,4 @@
-//! The fields of a message `set`, which a control or a link sent, and those of a link.
+//! Reads the fields of a message `set`, which a control or a link sends, and writes those of a link.
 
 use std::ops::RangeInclusive;
 

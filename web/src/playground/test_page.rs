@@ -47,17 +47,17 @@ pub(crate) fn stage(size: [f32; 2]) -> Stage {
 }
 
 /// A page that shows one scene.
-pub(crate) struct Page {
-    pub(crate) scene: Box<dyn Scene>,
+pub(crate) struct Page<S: Scene + ?Sized = dyn Scene> {
+    pub(crate) scene: Box<S>,
     pub(crate) host: Host,
     record: Record,
     stage: Stage,
     now: f64,
 }
 
-impl Page {
+impl<S: Scene + ?Sized> Page<S> {
     /// A page of this size, in pixels.
-    pub(crate) fn new(create: fn(&Host) -> Box<dyn Scene>, size: [f32; 2]) -> Self {
+    pub(crate) fn new(create: impl FnOnce(&Host) -> Box<S>, size: [f32; 2]) -> Self {
         let record = Record::default();
         let host = Host::new(Box::new(record.clone()));
         Self { scene: create(&host), host, record, stage: stage(size), now: 0.0 }
@@ -70,12 +70,22 @@ impl Page {
 
     /// Sends the scene a message.
     pub(crate) fn send(&mut self, data: Value) {
-        self.scene.message(&Message::new(data, Vec::new()), &self.host);
+        self.send_bytes(data, Vec::new());
+    }
+
+    /// Sends the scene a message with bytes.
+    pub(crate) fn send_bytes(&mut self, data: Value, bytes: Vec<u8>) {
+        self.scene.message(&Message::new(data, bytes), &self.host);
     }
 
     /// How many questions to the second worker are not answered.
     pub(crate) fn asked_count(&self) -> usize {
         self.record.asked.borrow().len()
+    }
+
+    /// The objects of the questions to the second worker that are not answered, the oldest first.
+    pub(crate) fn asked(&self) -> Vec<Value> {
+        self.record.asked.borrow().iter().map(|(data, _)| data.clone()).collect()
     }
 
     /// Forgets the questions to the second worker, as if it had none. Returns how many there were.
@@ -86,13 +96,14 @@ impl Page {
     /// Gives the scene the second worker's answers to what it has asked. Returns how many there are.
     pub(crate) fn answer(&mut self, kind: &Kind) -> usize {
         let asked = std::mem::take(&mut *self.record.asked.borrow_mut());
-        for (data, bytes) in &asked {
+        let count = asked.len();
+        for (data, bytes) in asked {
             assert_eq!(data["tab"], kind.name);
-            let (mut data, bytes) = (kind.second)(&Message::new(data.clone(), bytes.clone())).unwrap();
+            let (mut data, bytes) = (kind.second)(&Message::new(data, bytes)).unwrap();
             data["type"] = json!("second");
-            self.scene.message(&Message::new(data, bytes), &self.host);
+            self.send_bytes(data, bytes);
         }
-        asked.len()
+        count
     }
 
     /// Draws a frame, a second after the last one. Returns whether another one shall come by itself.

@@ -101,7 +101,7 @@ fn solve(kept: &mut Option<Kept>, map: Map, connectivity: Connectivity) -> hullf
     Ok(false)
 }
 
-/// The edits that make one grid of another of the same size; none where they are many.
+/// The edits that turn one grid into another of the same size. None where there are so many that a new solve is faster.
 fn edits(from: &Map, to: &Map) -> Option<Vec<Edit>> {
     let mut edits = Vec::new();
     for (index, &is_blocked) in to.blocked.iter().enumerate() {

@@ -83,7 +83,7 @@ pub(super) fn check() -> Result<Value, String> {
     Ok(json!({"known": known, "paths": path_count, "longer": longer_count}))
 }
 
-/// Compares lengths with those of the same paths in the plane. Returns how many.
+/// Compares paths over faces of a cube and of other shapes with their known lengths. Returns the number of paths.
 fn known_lengths() -> Result<usize, String> {
     let cube: Vec<_> = (0..8).map(|i| [i & 1, i >> 1 & 1, i >> 2].map(f64::from)).collect();
     let cube = Model::polygons(

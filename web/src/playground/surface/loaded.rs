@@ -53,7 +53,7 @@ impl Loaded {
         Some([at(corners[0])?, at(corners[1])?, at(corners[2])?])
     }
 
-    /// The point of a triangle with these shares of its second and its third corner. None where it is not on the triangle.
+    /// The point of a triangle with these barycentric coordinates of its second and third corner. None where it is not on the triangle.
     pub(super) fn at(&self, triangle: u32, [second, third]: [f64; 2]) -> Option<Point> {
         let [a, b, c] = self.corners(triangle)?;
         let is_inside = second >= 0.0 && third >= 0.0 && second + third <= 1.0;
@@ -61,16 +61,16 @@ impl Loaded {
         is_inside.then_some(Point { triangle, position, distance: 0.0 })
     }
 
-    /// The shares of the second and the third corner of its triangle that a point has, to five digits.
-    pub(super) fn shares(&self, point: &Point) -> [f64; 2] {
+    /// The barycentric coordinates of a point for the second and third corner of its triangle, to five digits.
+    pub(super) fn barycentric(&self, point: &Point) -> [f64; 2] {
         let Some([a, b, c]) = self.corners(point.triangle) else { return [0.0; 2] };
         let (u, v, w) = (b - a, c - a, DVec3::from(point.position) - a);
         let (uu, uv, vv, wu, wv) = (u.dot(u), u.dot(v), v.dot(v), w.dot(u), w.dot(v));
         let area = uu * vv - uv * uv;
-        let shares = [(vv * wu - uv * wv) / area, (uu * wv - uv * wu) / area];
+        let coordinates = [(vv * wu - uv * wv) / area, (uu * wv - uv * wu) / area];
         // A zero has no sign in a link.
-        let round = |share: f64| if share.is_finite() { (1e5 * share).round() / 1e5 + 0.0 } else { 0.0 };
-        let second = round(shares[0]).clamp(0.0, 1.0);
-        [second, round(shares[1]).clamp(0.0, 1.0 - second)]
+        let round = |at: f64| if at.is_finite() { (1e5 * at).round() / 1e5 + 0.0 } else { 0.0 };
+        let second = round(coordinates[0]).clamp(0.0, 1.0);
+        [second, round(coordinates[1]).clamp(0.0, 1.0 - second)]
     }
 }

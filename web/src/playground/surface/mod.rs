@@ -26,7 +26,7 @@ use crate::playground::scene::{Check, Kind, Scene};
 use crate::playground::stage::Frame;
 use crate::playground::surface::lines::Lines;
 use crate::playground::surface::loaded::Loaded;
-use crate::playground::surface::pick::{Seen, cast, is_seen};
+use crate::playground::surface::pick::{Seen, cast, is_visible};
 use crate::playground::surface::shapes::{SHAPES, Shape};
 use crate::playground::surface::solver::{Shown, Solver};
 
@@ -43,8 +43,8 @@ const MOST_CLICK: f32 = 5.0;
 const STEP: f32 = 12.0;
 const ENDS: [&str; 2] = ["start", "goal"];
 const ENDS_ALLOWED: [&str; 2] = [
-    "The start is the number of a triangle and two shares of its corners, such as 120,0.25,0.5.",
-    "The goal is the number of a triangle and two shares of its corners, such as 120,0.25,0.5.",
+    "The start is the number of a triangle and two barycentric coordinates, such as 120,0.25,0.5.",
+    "The goal is the number of a triangle and two barycentric coordinates, such as 120,0.25,0.5.",
 ];
 /// Where the ends are at first: what the camera sees at these places of a square canvas, −1 to 1, right and up, or nearer to its middle.
 const PLACES: [[f32; 2]; 2] = [[-0.1, -0.62], [0.3, 0.3]];
@@ -67,7 +67,7 @@ struct End {
     at: Option<Point>,
     /// Whether the user has moved it.
     is_moved: bool,
-    /// What a link says of it, until there is the model: a triangle, and the shares of its second and third corner.
+    /// Where a link puts it: a triangle, and the barycentric coordinates of its second and third corner. Taken when the model is built.
     wanted: Option<(u32, [f64; 2])>,
 }
 
@@ -148,13 +148,13 @@ fn first_place(loaded: &Loaded, place: [f32; 2]) -> Option<Point> {
     hit.or(seen.first()).map(|seen| seen.point())
 }
 
-/// A triangle and the shares of two of its corners, as a link has them.
+/// A triangle and two barycentric coordinates, as a link has them.
 fn parse_end(text: &str) -> Option<(u32, [f64; 2])> {
     let mut parts = text.split(',');
     let triangle = parts.next()?.parse().ok()?;
-    let mut share = || parts.next()?.parse().ok().filter(|share: &f64| (0.0..=1.0).contains(share));
-    let shares = [share()?, share()?];
-    parts.next().is_none().then_some((triangle, shares))
+    let mut coordinate = || parts.next()?.parse().ok().filter(|at: &f64| (0.0..=1.0).contains(at));
+    let barycentric = [coordinate()?, coordinate()?];
+    parts.next().is_none().then_some((triangle, barycentric))
 }
 
 fn scale(range: f32, band: f32, is_dark: bool) -> Scale {
@@ -235,13 +235,13 @@ impl SurfaceScene {
         }
         let Some(loaded) = &self.loaded else { return };
         for (end, name) in self.ends.iter_mut().zip(ENDS) {
-            let Some((triangle, shares)) = end.wanted.take() else { continue };
-            match loaded.at(triangle, shares) {
+            let Some((triangle, barycentric)) = end.wanted.take() else { continue };
+            match loaded.at(triangle, barycentric) {
                 Some(point) => (end.at, end.is_moved) = (Some(point), true),
                 None => host.error(&format!(
                     "The {name} {triangle},{},{} is not on the model, which has {} triangles.",
-                    shares[0],
-                    shares[1],
+                    barycentric[0],
+                    barycentric[1],
                     loaded.surface.triangles().len()
                 )),
             }
@@ -309,7 +309,7 @@ impl SurfaceScene {
         let [width, height] = self.canvas.map(|side| side.max(1.0));
         let seen = self.camera.view_projection(width / height).project_point3(loaded.drawn(point.position));
         let is_before = (0.0..=1.0).contains(&seen.z);
-        (is_before && is_seen(loaded, self.camera.eye(), &point))
+        (is_before && is_visible(loaded, self.camera.eye(), &point))
             .then_some([(seen.x + 1.0) * width / 2.0, (1.0 - seen.y) * height / 2.0])
     }
 
@@ -556,7 +556,7 @@ impl Scene for SurfaceScene {
         if let Some(loaded) = self.loaded.as_ref().filter(|_| self.file.is_none()) {
             for (end, name) in self.ends.iter().zip(ENDS) {
                 if let Some(point) = end.at.filter(|_| end.is_moved) {
-                    let [second, third] = loaded.shares(&point);
+                    let [second, third] = loaded.barycentric(&point);
                     fields.put(name, format!("{},{second},{third}", point.triangle), String::new());
                 }
             }

@@ -56,8 +56,8 @@ pub(super) fn cast(loaded: &Loaded, origin: Vec3, direction: Vec3) -> Option<See
     nearest.map(|(_, point)| Seen::Hit(point))
 }
 
-/// Whether a point of the surface is seen from here: nothing is before it.
-pub(super) fn is_seen(loaded: &Loaded, origin: Vec3, point: &Point) -> bool {
+/// Whether a point of the surface is visible from an origin: no other part of the surface is in front of it.
+pub(super) fn is_visible(loaded: &Loaded, origin: Vec3, point: &Point) -> bool {
     let to = loaded.drawn(point.position);
     let Some(seen) = cast(loaded, origin, to - origin) else { return false };
     let at = loaded.drawn(seen.point().position).as_dvec3();
@@ -93,8 +93,8 @@ mod tests {
             panic!("a hit")
         };
         assert!((cube.drawn(point.position).x - half).abs() < 1e-3);
-        assert!(is_seen(&cube, Vec3::new(0.0, 0.0, 5.0), &cube.nearest(DVec3::Z).unwrap()));
-        assert!(!is_seen(&cube, Vec3::new(0.0, 0.0, 5.0), &cube.nearest(DVec3::NEG_Z).unwrap()));
+        assert!(is_visible(&cube, Vec3::new(0.0, 0.0, 5.0), &cube.nearest(DVec3::Z).unwrap()));
+        assert!(!is_visible(&cube, Vec3::new(0.0, 0.0, 5.0), &cube.nearest(DVec3::NEG_Z).unwrap()));
     }
 
     /// The same rays against every triangle (Möller, Trumbore 1997).

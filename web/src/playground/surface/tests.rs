@@ -1,80 +1,46 @@
 //! Tests of the tab on the host.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::ops::{Deref, DerefMut};
 
 use glam::DVec3;
 
 use super::*;
-use crate::playground::host::Link;
-use crate::playground::stage::Stage;
+use crate::playground::test_page;
 
-type Question = (Value, Vec<u8>);
+struct Page(test_page::Page<SurfaceScene>);
 
-#[derive(Clone, Default)]
-struct Record {
-    posted: Rc<RefCell<Vec<Value>>>,
-    asked: Rc<RefCell<Vec<Question>>>,
+impl Deref for Page {
+    type Target = test_page::Page<SurfaceScene>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
 }
 
-impl Link for Record {
-    fn post(&self, message: &Value, _: &[u8]) {
-        self.posted.borrow_mut().push(message.clone());
+impl DerefMut for Page {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
     }
-
-    fn ask(&self, message: &Value, bytes: &[u8]) {
-        self.asked.borrow_mut().push((message.clone(), bytes.to_vec()));
-    }
-
-    fn wake(&self) {}
-}
-
-struct Page {
-    scene: SurfaceScene,
-    host: Host,
-    record: Record,
-    stage: Stage,
 }
 
 impl Page {
     fn new() -> Self {
-        let record = Record::default();
-        let host = Host::new(Box::new(record.clone()));
-        let mut stage = Stage::default();
-        (stage.size, stage.density) = ([500.0, 400.0], 1.0);
-        Self { scene: *scene(), host, record, stage }
-    }
-
-    fn send(&mut self, data: Value) {
-        self.send_bytes(data, Vec::new());
-    }
-
-    fn send_bytes(&mut self, data: Value, bytes: Vec<u8>) {
-        self.scene.message(&Message::new(data, bytes), &self.host);
+        Self(test_page::Page::new(|_| scene(), [500.0, 400.0]))
     }
 
     fn frame(&mut self) {
-        let mut frame = Frame { now: 0.0, step: 0.1, stage: &mut self.stage, host: &self.host };
-        assert!(!self.scene.frame(&mut frame, &self.host));
+        assert!(!self.0.frame());
     }
 
     /// Answers the questions to the second worker until there are none, with a frame after each. Returns how many there were.
     fn answer(&mut self) -> usize {
-        self.frame();
         let mut count = 0;
         loop {
-            let question = {
-                let mut asked = self.record.asked.borrow_mut();
-                if asked.is_empty() {
-                    return count;
-                }
-                asked.remove(0)
-            };
-            count += 1;
-            let (mut data, bytes) = second::second(&Message::new(question.0, question.1)).unwrap();
-            data["type"] = json!("second");
-            self.send_bytes(data, bytes);
             self.frame();
+            match self.0.answer(&KIND) {
+                0 => return count,
+                answered => count += answered,
+            }
         }
     }
 
@@ -82,10 +48,6 @@ impl Page {
     fn path(&mut self) -> Value {
         self.answer();
         self.posted("path").pop().unwrap()
-    }
-
-    fn posted(&self, kind: &str) -> Vec<Value> {
-        self.record.posted.borrow().iter().filter(|message| message["type"] == kind).cloned().collect()
     }
 
     /// The sentences of the page's bar.
@@ -218,17 +180,18 @@ fn the_second_worker_solves_what_is_slow_and_the_first_one_goes_on_without_it() 
     let mut page = Page::new();
     page.send(json!({"type": "set", "model": "knot", "triangles": 50_000}));
     page.frame();
-    let asked: Vec<Value> = page.record.asked.borrow().iter().map(|(data, _)| data["ask"].clone()).collect();
+    let asked: Vec<Value> = page.asked().iter().map(|data| data["ask"].clone()).collect();
     assert_eq!(asked, ["take", "solve"]);
     assert_eq!(page.posted("path").pop().unwrap()["waiting"], true);
     let path = page.path();
     assert!(path["waiting"] == false && path["bands_by"] == "second", "{path}");
     assert!(path["geodesic"].as_f64() <= path["far"].as_f64(), "{path}");
     // The worker ends: it is said once, and the path is found in the frame.
-    page.scene.move_to(page.scene.loaded.as_ref().unwrap().nearest(DVec3::Y).unwrap());
+    let top = page.scene.loaded.as_ref().unwrap().nearest(DVec3::Y).unwrap();
+    page.scene.move_to(top);
     page.frame();
-    let (mut question, _) = page.record.asked.borrow_mut().pop().unwrap();
-    page.record.asked.borrow_mut().clear();
+    let mut question = page.asked().pop().unwrap();
+    page.forget_asked();
     (question["type"], question["lost"], question["error"]) =
         (json!("second"), json!(true), json!("The second worker has ended."));
     page.send(question);
