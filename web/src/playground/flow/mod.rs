@@ -1,10 +1,10 @@
 //! The tab flow: a grid whose walls, costs and goals are painted, its field, and agents that follow it.
 
-mod away;
 mod check;
 mod crowd;
 mod map;
 mod picture;
+mod second;
 mod solver;
 
 use hullfield::flow::{Connectivity, Corners, UNREACHABLE};
@@ -21,7 +21,7 @@ use crate::playground::scene::{Check, Kind, Scene};
 use crate::playground::stage::Frame;
 
 /// The tab.
-pub(crate) const KIND: Kind = Kind { name: "flow", create, second: away::second };
+pub(crate) const KIND: Kind = Kind { name: "flow", create, second: second::second };
 
 /// Cells of cost 1 that an agent walks in a second, as a share of the grid's edge.
 const SPEED: f32 = 1.0 / 16.0;

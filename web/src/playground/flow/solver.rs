@@ -4,9 +4,9 @@ use hullfield::flow::{Connectivity, Edit, Field, FieldOptions, Flow, Query};
 use hullfield::{Engine, Pending};
 use web_time::Instant;
 
-use crate::playground::flow::away;
 use crate::playground::flow::crowd::Answer;
 use crate::playground::flow::map::Map;
+use crate::playground::flow::second;
 use crate::playground::host::{Host, Task};
 use crate::playground::message::Message;
 
@@ -108,8 +108,8 @@ impl Solver {
         if asked.is_stale {
             return;
         }
-        match away::solved(message, asked.cell_count) {
-            Ok(away::Solved { answer, is_update, ms }) => {
+        match second::solved(message, asked.cell_count) {
+            Ok(second::Solved { answer, is_update, ms }) => {
                 note_solved(host, is_update, ms);
                 host.time("field, sent and received", asked.begin.elapsed().as_secs_f64() * 1e3 - ms);
                 self.answered = Some(answer);
@@ -182,7 +182,7 @@ impl Solver {
     /// Asks the second worker for the field.
     fn ask(&mut self, map: &Map, connectivity: Connectivity, begin: Instant, host: &Host) {
         if !map.goals.is_empty() {
-            let (data, bytes) = away::question(self.tab, map, connectivity);
+            let (data, bytes) = second::question(self.tab, map, connectivity);
             host.ask(data, &bytes);
             self.asked = Some(Asked { begin, cell_count: map.blocked.len(), is_stale: false });
         }

@@ -60,7 +60,7 @@ pub(super) struct Solver {
     second_has: Option<u64>,
     asked: Option<Asked>,
     /// Whether the second worker has ended while it solved this model: it is not asked again.
-    is_hopeless: bool,
+    has_second_failed: bool,
     path_ms: f64,
     bands_ms: f64,
     /// Whether something has changed since the last solve.
@@ -110,7 +110,7 @@ impl Solver {
     pub(super) fn lose(&mut self) {
         self.second_has = None;
         if self.asked.take().is_some() {
-            self.is_hopeless = true;
+            self.has_second_failed = true;
         }
         self.is_dirty = true;
     }
@@ -152,7 +152,7 @@ impl Solver {
         let mut question = None;
         if !has_path {
             // Without the second worker a frame is held as long as it takes.
-            if self.path_ms <= MOST_MS || self.is_hopeless {
+            if self.path_ms <= MOST_MS || self.has_second_failed {
                 let (found, ms) = self.path(loaded, ends, geodesic, "path, geodesic", host)?;
                 (self.geodesic, self.path_ms) = (Some((ends, found)), ms);
             } else {
@@ -170,7 +170,7 @@ impl Solver {
                 let values = host.timed("distances", || distances(&loaded.surface, ends[0]))?;
                 self.bands_ms = begun.elapsed().as_secs_f64() * 1e3;
                 self.keep(ends[0], values, false);
-            } else if !self.is_hopeless {
+            } else if !self.has_second_failed {
                 question = question.or(Some(Asked::Bands(ends[0])));
             }
         }
@@ -224,7 +224,7 @@ impl Solver {
         let asked = self.asked.take();
         self.is_dirty = true;
         if error.is_some() {
-            self.is_hopeless = true;
+            self.has_second_failed = true;
             return error;
         }
         let ms = message.number("ms").unwrap_or_default();
