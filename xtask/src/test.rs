@@ -26,7 +26,8 @@ const SHORT: [&str; 9] = [
 /// Features that are off by default and have tests.
 const FEATURES: &str = "hullfield-tests/serde,hullfield-tests/tracing,hullfield-web/playground";
 
-/// Tests of builds with other features, by the arguments that build them. `--all` runs them.
+/// Tests of builds with other features, by the arguments that build them. `--all` runs them, not optimized: they are few, and
+/// optimizing takes twice as long as building and running them so.
 const OTHER_BUILDS: [(&str, &[&str]); 4] = [
     (
         "-p hullfield-tests --features gpu --test engine",
@@ -116,17 +117,18 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
     // Arguments for cargo are a selection of their own.
     let is_whole = options.selection == Selection::All && options.rest.is_empty() && driver.is_none();
     let reduced: &[_] = if is_whole { &OTHER_BUILDS } else { &[] };
-    let mut runs = if selected.is_empty() {
+    let runs = if selected.is_empty() {
         cargo_args(options.selection, &options.rest)
     } else {
         vec![selecting_args(&selected, &options.rest)]
     };
-    runs.extend(reduced.iter().map(|(build, names)| reduced_args(build, names)));
+    let runs = runs.into_iter().map(|args| (args, false));
+    let runs = runs.chain(reduced.iter().map(|(build, names)| (reduced_args(build, names), true)));
     let start = Instant::now();
     let mut totals = Totals::default();
     let mut seen = Seen::default();
     let mut failed = None;
-    for args in runs {
+    for (args, is_reduced) in runs {
         if selected.is_empty() {
             eprintln!("xtask: HULLFIELD_REQUIRE_GPU=1 cargo {}", args.join(" "));
         } else {
@@ -141,6 +143,9 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
         }
         if options.selection == Selection::All {
             command.env("HULLFIELD_LONG", "1");
+        }
+        if is_reduced {
+            command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "0");
         }
         let status = run_cargo(command.args(&args), &mut totals, &mut seen)?;
         if !status.success() {
