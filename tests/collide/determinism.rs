@@ -114,10 +114,10 @@ type Listed = Vec<([u32; 2], Status)>;
 fn the_same_rows_are_listed_however_pairs_are_found() {
     let sets = scenes::convex_sets(24, 1.0, 320);
     for (name, scene) in [
-        ("debris", scenes::debris(extent(200, 500), true, 321)),
-        ("a heap", scenes::pile(scenes::Pile::Heap, extent(200, 500), 322)),
-        ("tumbling", scenes::tumbling(&sets, extent(300, 600), 3.0, 323).scene),
-        ("kissing boxes", scenes::kissing_boxes(extent(132, 660), 324)),
+        ("debris", scenes::debris(extent(200, 300), true, 321)),
+        ("a heap", scenes::pile(scenes::Pile::Heap, extent(200, 300), 322)),
+        ("tumbling", scenes::tumbling(&sets, extent(300, 400), 3.0, 323).scene),
+        ("kissing boxes", scenes::kissing_boxes(extent(132, 330), 324)),
     ] {
         let placed = bodies(&scene.bodies);
         let exact = arena_of(&Engine::cpu(), &scene, Precision::Exact);
