@@ -416,7 +416,7 @@ impl Rules<'_> {
 /// Rules by themselves and together against the rows of all pairs, of which those that don't meet are taken out one by one.
 #[test]
 fn owners_and_exclusions_take_out_their_pairs() {
-    for &count in extent(&[260][..], &[260, 900]) {
+    for &count in extent(&[260][..], &[260, 900, 2_300]) {
         let side = 0.75 * (count as f64).cbrt();
         let (bodies, still, moved) =
             (crowd(count, side, 100, 11), crowd(15, side, 12, 12), motions(count, 13));

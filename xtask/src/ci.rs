@@ -99,7 +99,7 @@ const OPTIONAL: [&str; 2] =
     ["--features", "hullfield-tests/serde,hullfield-tests/tracing,hullfield-web/playground"];
 
 /// The combinations of the library's features that are checked besides the default, with tests. `gpu` alone has no back end.
-const FEATURE_SETS: [&str; 4] = ["", "threads", "gpu", "gpu,vulkan,serde"];
+const FEATURE_SETS: [&str; 4] = ["", "threads,serde", "gpu", "gpu,vulkan,serde"];
 
 /// Whether the library without the feature `gpu` depends on no crate of wgpu.
 fn is_free_of_wgpu() -> bool {

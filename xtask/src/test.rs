@@ -26,8 +26,8 @@ const SHORT: [&str; 9] = [
 /// Features that are off by default and have tests.
 const FEATURES: &str = "hullfield-tests/serde,hullfield-tests/tracing,hullfield-web/playground";
 
-/// Tests of builds with other features, by the arguments that build them. `--all` runs them, not optimized: they are few, and
-/// optimizing takes twice as long as building and running them so.
+/// Tests of builds with other features, by the arguments that build them. `--all` runs them without
+/// optimization: they are few, so optimizing the library takes longer than it saves.
 const OTHER_BUILDS: [(&str, &[&str]); 4] = [
     (
         "-p hullfield-tests --features gpu --test engine",
