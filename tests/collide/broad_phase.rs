@@ -435,8 +435,11 @@ fn crowds_of_many_candidates_and_few_rows_are_answered_on_both_engines() {
         let arena = Arena::new(&engine, std::slice::from_ref(&hull), Options::default()).unwrap();
         let found = arena.intersections(&bodies, Pairs::BroadPhase).unwrap().wait().unwrap();
         assert!(found.stats.candidate_count > 1 << 24 && found.rows.len() < 1_000, "{:?}", found.stats);
-        let every = arena.intersections(&bodies, Pairs::Exhaustive).unwrap().wait().unwrap();
-        assert_eq!(pairs_of(&every.rows), pairs_of(&found.rows));
+        // A software device takes minutes for them.
+        if engine.backend() == Backend::Cpu {
+            let every = arena.intersections(&bodies, Pairs::Exhaustive).unwrap().wait().unwrap();
+            assert_eq!(pairs_of(&every.rows), pairs_of(&found.rows));
+        }
         rows.push(pairs_of(&found.rows));
     }
     assert!(rows.iter().all(|found| *found == rows[0]));

@@ -57,7 +57,7 @@ fn submitted(
 #[test]
 fn a_long_life_of_poses_has_the_events_of_its_rows() {
     let Some(engine) = common::gpu() else { return };
-    for (count, room, steps) in [(150, 5_000, extent(20, 300)), (2_500, 60_000, extent(3, 40))] {
+    for (count, room, steps) in [(150, 5_000, extent(20, 120)), (2_500, 60_000, extent(3, 15))] {
         let (arena, mut bodies) = crowd(&engine, count);
         let laid_out = arena.lay_out(&bodies, [0.0; 3]).unwrap();
         let poses: Vec<BodyPose> = bodies.iter().map(BodyPose::from).collect();

@@ -98,7 +98,7 @@ fn parts_answer_as_the_whole() {
     let (Some(whole), Some(cut)) = (common::gpu(), common::gpu()) else { return };
     let cut = cut.with_binding_limit(LIMIT);
     // The bodies in parts, the statics alone, both, and both only together; tiles, and trees of the whole.
-    for &(count, still_count) in extent(&[(300, 290)][..], &[(600, 0), (100, 500), (300, 290), (2_500, 300)])
+    for &(count, still_count) in extent(&[(300, 290)][..], &[(600, 0), (100, 500), (300, 290), (1_200, 300)])
     {
         let (bodies, still, motions) = (crowd(count, 1), crowd(still_count, 2), motions(count, 3));
         let candidates = |engine: &Engine| {

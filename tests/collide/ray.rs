@@ -124,7 +124,7 @@ fn hits_are_those_of_the_oracle() {
     let mut random = Random::new(802);
     let kinds = kinds();
     let mut seen = [0; 4];
-    for i in 0..extent(12_000, 400_000) {
+    for i in 0..extent(12_000, 150_000) {
         let (hull, shape) = &kinds[i % kinds.len()];
         let size = [1.0, 1e-5, 1e5, random.log_between(1e-5, 1e5)][i / kinds.len() % 4];
         let far = [0.0, size, 1e3 * size][random.below(3)];

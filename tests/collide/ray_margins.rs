@@ -101,7 +101,7 @@ impl Family {
 
     /// Asks every engine next to these places.
     fn compare(&self, random: &mut Random, places: &[f64], what: &str) {
-        for turn in 0..extent(6, 60) {
+        for turn in 0..extent(6, 20) {
             let near = |(&place, &at): (&f64, &usize)| {
                 let by = self.targets[at].size * random.log_between(1e-10, 1e-5);
                 place + if random.chance(0.5) { by } else { -by }
@@ -334,7 +334,7 @@ fn rays_that_just_reach_a_body_or_not() {
         let (rows, _) = made.ask(&Engine::cpu(), &moved, &RayOptions::default());
         let ways: Vec<Option<f64>> = rows.iter().map(|row| row.hit.map(|hit| hit.distance)).collect();
         assert!(ways.iter().flatten().filter(|&&way| way > 0.0).count() > 100);
-        for _ in 0..extent(6, 60) {
+        for _ in 0..extent(6, 20) {
             for (ray, way) in made.rays.iter_mut().zip(&ways) {
                 let Some(way) = way else { continue };
                 // By some units in the last place, or by a share.
@@ -416,7 +416,7 @@ fn rays_that_hit_either_of_two_bodies_first() {
                 Some((at, way(&firsts[at], at, most)? - way(&seconds[at], at, most)?))
             })
             .collect();
-        for _ in 0..extent(60, 600) {
+        for _ in 0..extent(60, 200) {
             let mut pairs = Family {
                 hulls: made.hulls.clone(),
                 targets: made.targets.clone(),

@@ -121,22 +121,24 @@ fn a_scene_is_hit_where_its_bodies_are() {
         (814, 400, 30.0, 1e3),
         (815, 200, 1.0, 1e6),
     ] {
-        let crowd = crowd(count, extent(120, 2_000), spread, far, seed);
+        let crowd = crowd(count, extent(120, 1_000), spread, far, seed);
+        let truths = [false, true].map(|skip_start| {
+            (0..crowd.rays.len() as u32).map(|ray| crowd.hits(ray, skip_start)).collect::<Vec<_>>()
+        });
         for (name, engine) in engines() {
             let arena = crowd.arena(&engine);
-            for skip_start in [false, true] {
+            for (skip_start, truths) in [false, true].into_iter().zip(&truths) {
                 let options = RayOptions { skip_start };
                 let first = raycasts(&arena, &crowd, &options);
                 let all = arena.raycasts_all(&crowd.bodies, &crowd.rays, &options).unwrap().wait().unwrap();
                 let any = arena.occlusions(&crowd.bodies, &crowd.rays, &options).unwrap().wait().unwrap();
                 assert_eq!((first.len(), any.rows.len()), (crowd.rays.len(), crowd.rays.len()));
                 let mut listed = all.rows.iter();
-                for (ray, (row, any)) in (0..).zip(first.iter().zip(&any.rows)) {
-                    let hits = crowd.hits(ray, skip_start);
+                for ((ray, hits), (row, any)) in (0..).zip(truths).zip(first.iter().zip(&any.rows)) {
                     assert_eq!(row.ray, ray, "{name}");
                     assert_eq!(row.hit, hits.first().copied(), "{name}, ray {ray} of {seed}");
                     assert_eq!((any.ray, any.occluded), (ray, !hits.is_empty()), "{name}");
-                    for hit in &hits {
+                    for hit in hits {
                         assert_eq!(listed.next(), Some(hit), "{name}, ray {ray} of {seed}");
                     }
                     counts[0] += usize::from(hits.is_empty());

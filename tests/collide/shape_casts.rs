@@ -149,7 +149,7 @@ fn a_shape_meets_what_its_sweeps_meet() {
         (854, 300, 30.0, 1e3),
         (855, 150, 1.0, 1e6),
     ] {
-        let scene = scene(count, extent(40, 800), spread, far, seed);
+        let scene = scene(count, extent(40, 300), spread, far, seed);
         for precision in [Precision::Exact, Precision::Fast] {
             for skip_start in [false, true] {
                 let truths: Vec<Vec<ShapeCastHit>> = (0..scene.casts.len() as u32)

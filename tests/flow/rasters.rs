@@ -103,7 +103,7 @@ fn small_rasters_equal_the_oracle() {
     for connectivity in CONNECTIVITIES_2D {
         for (number, scene) in scenes::small_scenes(connectivity).iter().enumerate() {
             let one = [[9, 17, 33, 64, 100][number % 5]];
-            let edges = extent(&one[..], &[3, 7, 16, 17, 31, 64, 100][..]);
+            let edges = extent(&one[..], &[3, 16, 17, 64][..]);
             edges.iter().for_each(|&edge| _ = check(scene, edge));
         }
     }
@@ -566,7 +566,7 @@ fn errors_of_rasters_and_stores_come_back() {
 fn tasks_may_be_solved_anywhere_in_any_order() {
     let mut random = Random::new(19);
     for (number, scene) in
-        scenes::small_scenes(Connectivity::default()).iter().step_by(extent(20, 5)).enumerate()
+        scenes::small_scenes(Connectivity::default()).iter().step_by(extent(20, 8)).enumerate()
     {
         let folder = Folder::new("tasks");
         let tiles = TileFiles::open(&folder.0).unwrap();
@@ -619,7 +619,7 @@ fn tasks_and_folders_that_do_not_fit_are_errors() {
 fn paths_are_those_of_one_piece() {
     let mut lengths = 0;
     for connectivity in CONNECTIVITIES_2D {
-        for (number, scene) in scenes::small_scenes(connectivity).iter().step_by(extent(9, 2)).enumerate() {
+        for (number, scene) in scenes::small_scenes(connectivity).iter().step_by(extent(9, 4)).enumerate() {
             let options = options(scene, [3, 7, 16][number % 3]);
             let (raster, tiles) = (raster(scene), MemoryTiles::default());
             let field = solve_raster(&raster, &scene.goals, &tiles, &options, go_on).unwrap();

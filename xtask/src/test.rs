@@ -28,18 +28,17 @@ const FEATURES: &str = "hullfield-tests/serde,hullfield-tests/tracing,hullfield-
 
 /// Tests of builds with other features, by the arguments that build them. `--all` runs them without
 /// optimization: they are few, so optimizing the library takes longer than it saves.
-const OTHER_BUILDS: [(&str, &[&str]); 4] = [
+const OTHER_BUILDS: [(&str, &[&str]); 3] = [
     (
         "-p hullfield-tests --features gpu --test engine",
         &["adapters::the_feature_gpu_without_a_back_end_is_an_error_that_names_the_back_ends"],
     ),
     (
-        "-p hullfield-tests --features threads --test engine",
-        &["adapters::without_the_feature_gpu_auto_is_the_cpu_and_gpu_is_an_error_that_names_it"],
-    ),
-    (
-        "-p hullfield-cli --test program",
-        &["bad_input::backend_gpu_without_the_feature_is_an_error_of_the_call"],
+        "-p hullfield-tests -p hullfield-cli --features hullfield-tests/threads --test engine --test program",
+        &[
+            "adapters::without_the_feature_gpu_auto_is_the_cpu_and_gpu_is_an_error_that_names_it",
+            "bad_input::backend_gpu_without_the_feature_is_an_error_of_the_call",
+        ],
     ),
     (
         "-p hullfield-tests --features vulkan,metal,dx12,threads,trusted-shaders --test collide --test flow",

@@ -414,7 +414,7 @@ fn groups_that_change() {
     let mut crowd = Crowd::new(700, 6.0, 86);
     let mut arenas = ColdAndWarm::new(&Engine::cpu(), &hulls());
     let groups = [[u32::MAX, u32::MAX], [0, 0], [1, 1], [2, 3], [1, 2]];
-    for frame in 0..extent(160, 1600) {
+    for frame in 0..extent(160, 600) {
         let what = format!("frame {frame}");
         for _ in 0..random.below(3) {
             let row = random.below(crowd.bodies.len());

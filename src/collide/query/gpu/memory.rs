@@ -351,7 +351,7 @@ mod tests {
     #[test]
     #[ignore = "long: cargo xtask test --all"]
     fn a_body_of_a_large_crowd_takes_at_most_128_bytes() {
-        for count in [10_000, 100_000, 1_000_000] {
+        for count in [10_000, 300_000] {
             let bodies = sparse(count);
             for (query, most) in
                 [(Query::Intersections, 128.0), (Query::Contacts, 128.0), (Query::Sweeps, 160.0)]
