@@ -105,9 +105,12 @@ impl StagingBuffers {
 /// Writes `bytes` to a mapped range of a buffer that is as long or up to three bytes longer, and zeros behind them.
 fn write_mapped(context: &Context, buffer: &wgpu::Buffer, range: Range<u64>, bytes: &[u8]) -> Result<()> {
     let padding = (range.end - range.start) as usize - bytes.len();
-    let mut view = buffer
-        .get_mapped_range_mut(range)
-        .map_err(|error| context.diagnose(Error::internal("gpu::upload::write_mapped", error.to_string())))?;
+    let mut view = buffer.get_mapped_range_mut(range).map_err(|error| {
+        // In a browser only the loss of the device unmaps a buffer, and the browser says so later.
+        #[cfg(target_arch = "wasm32")]
+        context.set_lost("it takes no more work".to_owned());
+        context.diagnose(Error::internal("gpu::upload::write_mapped", error.to_string()))
+    })?;
     view.slice(..bytes.len()).copy_from_slice(bytes);
     if padding > 0 {
         view.slice(bytes.len()..).copy_from_slice(&[0; 3][..padding]);
