@@ -29,6 +29,11 @@ impl Format {
         })
     }
 
+    /// The format of a file by the extension of its name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::of_extension(name.rsplit_once('.')?.1)
+    }
+
     /// The format of bytes without a name, if it is certain. Text that begins with a brace may be glTF, and much else: it has none here.
     pub fn of_bytes(bytes: &[u8]) -> Option<Self> {
         if bytes.starts_with(b"glTF") {

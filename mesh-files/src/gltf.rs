@@ -380,7 +380,7 @@ pub(crate) mod tests {
     fn instances_are_faces_of_one_model_and_a_mirrored_one_still_faces_outward() {
         let file = "a.gltf";
         let text = scene(54, [3, 0, 1]).replace("\"scale\":[2,2,2]", "\"scale\":[-0.1,1,1]");
-        let model = read(file, text.as_bytes()).unwrap().model(file).unwrap();
+        let model = read(file, text.as_bytes()).unwrap().faces(file).unwrap().model();
         let faces: Vec<_> = (0..model.face_count()).map(|face| model.face(face).to_vec()).collect();
         assert_eq!(faces, [[1, 0, 2], [5, 3, 4]]);
         // -0.1 is an f32 in the file; the product with it is not rounded again.

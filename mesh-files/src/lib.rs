@@ -1,12 +1,13 @@
 //! Readers of meshes from the bytes of OBJ, STL, PLY and glTF files.
 //!
-//! A [`Format`] reads a [`Mesh`]: points, faces and named objects. All faces together are a model of a surface; the points of each object are
+//! A [`Format`] reads a [`Mesh`]: points, faces and named objects. All [`Faces`] together are a model of a surface; the points of each object are
 //! a point set. Each object of a file keeps the object's name. A file without objects is one object, with the file's name without
 //! extension. Every error is one line. It names the file, and in text files the line and the field.
 //!
 //! Nothing here opens a file: the caller has the bytes, and gives those of a buffer that a glTF file names.
 
 mod error;
+mod faces;
 mod format;
 mod gltf;
 mod mesh;
@@ -16,6 +17,7 @@ mod stl;
 mod text;
 
 pub use error::{Error, Result};
+pub use faces::Faces;
 pub use format::Format;
 pub use mesh::{Mesh, ObjectPoints};
 pub use text::{Real, excerpt, number};

@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use hullfield::navigate::surface::Model;
-
 use crate::error::{Error, Result};
+use crate::faces::Faces;
 
 /// One mesh file.
 #[derive(Debug)]
@@ -89,20 +88,21 @@ impl Mesh {
         self.faces.iter().map(|face| face.len().saturating_sub(2)).sum()
     }
 
-    /// A model of all faces, in the file's order. `name` is the file's name in messages.
+    /// All faces, in the file's order. `name` is the file's name in messages.
     ///
     /// # Errors
     /// A file without faces.
-    pub fn model(self, name: &str) -> Result<Model> {
-        if self.faces.is_empty() {
+    pub fn faces(self, name: &str) -> Result<Faces> {
+        let Self { points, corners, faces, .. } = self;
+        if faces.is_empty() {
             return Err(Error::file(name, "it has no faces"));
         }
-        let Self { points, corners, faces, .. } = self;
-        if faces.iter().all(|face| face.len() == 3) {
-            let triangle = |face: &Range<usize>| [0, 1, 2].map(|k| corners[face.start + k]);
-            return Ok(Model::triangles(points, &faces.iter().map(triangle).collect::<Vec<_>>()));
-        }
-        Ok(Model::polygons(points, faces.iter().map(|face| &corners[face.clone()])))
+        let are_triangles = faces.iter().all(|face| face.len() == 3);
+        let sizes =
+            if are_triangles { Vec::new() } else { faces.iter().map(|face| face.len() as u32).collect() };
+        // Corners of lines and points are between those of faces.
+        let corners = faces.into_iter().flat_map(|face| corners[face].iter().copied()).collect();
+        Ok(Faces { points, corners, sizes })
     }
 }
 

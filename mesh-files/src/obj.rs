@@ -231,13 +231,13 @@ mod tests {
         let text =
             "o a\nv 0.1 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nl 1 2\nf 1 2 \\\n 4 3\np 1\no b\nf 1 -3/7 -2//3\n";
         let file = "a.obj";
-        let model = read(file, text.as_bytes()).unwrap().model(file).unwrap();
+        let model = read(file, text.as_bytes()).unwrap().faces(file).unwrap().model();
         assert_eq!(model.points()[0], [0.1, 0.0, 0.0]);
         assert_eq!(
             (model.face_count(), model.face(0), model.face(1)),
             (2, &[0, 1, 3, 2][..], &[0, 1, 2][..])
         );
-        let none = read(file, b"v 0 0 0\nv 1 0 0\nl 1 2\n").unwrap().model(file).unwrap_err();
+        let none = read(file, b"v 0 0 0\nv 1 0 0\nl 1 2\n").unwrap().faces(file).unwrap_err();
         assert_eq!(none.to_string(), "a.obj: it has no faces");
     }
 

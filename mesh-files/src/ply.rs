@@ -203,7 +203,7 @@ mod tests {
 
     fn faces(text: &str) -> Vec<Vec<u32>> {
         let file = "a.ply";
-        let model = read(file, text.as_bytes()).unwrap().model(file).unwrap();
+        let model = read(file, text.as_bytes()).unwrap().faces(file).unwrap().model();
         (0..model.face_count()).map(|face| model.face(face).to_vec()).collect()
     }
 

@@ -235,11 +235,11 @@ mod tests {
     fn facets_are_faces() {
         let file = "a.stl";
         let text = format!("solid one\n{}endsolid one\nsolid\n{FACET}endsolid\n", FACET.replace('1', "0.1"));
-        let model = read(file, text.as_bytes()).unwrap().model(file).unwrap();
+        let model = read(file, text.as_bytes()).unwrap().faces(file).unwrap().model();
         assert_eq!((model.face_count(), model.face(1)), (2, &[3, 4, 5][..]));
         assert_eq!(model.points()[1], [0.1, 0.0, 0.0]);
         let bytes = binary_file(b"", &[0., 0., 0., 1., 0., 0., 0., 1., 0.]);
-        assert_eq!(read(file, &bytes).unwrap().model(file).unwrap().face(0), [0, 1, 2]);
+        assert_eq!(read(file, &bytes).unwrap().faces(file).unwrap().model().face(0), [0, 1, 2]);
     }
 
     #[test]

@@ -31,7 +31,8 @@
 //   and what a scene sends to its tab's module
 //
 // The second worker gets `serve {port}` and sends `ready`; over the port come a scene's questions, `{tab, …}`, and go the answers, one for each
-// in their order, `{type: "second", tab, …}`. `fail {}` ends it at the next question, for the tests. What it has not answered then comes back
+// in their order, `{type: "second", tab, …}`. A question with `ask: "read"` has the bytes of a file; the readers make the bytes of its faces from
+// them, or an `error`, before the question is answered. `fail {}` ends the worker at the next question, for the tests. What it has not answered then comes back
 // to the scene as an answer with `lost: true` and a sentence as `error`.
 
 import init, { App, second } from "./hullfield_web.js";
@@ -82,6 +83,31 @@ function fail(error) {
 function guarded(work) {
   if (hasFailed) return;
   try { work(); } catch (error) { fail(error); }
+}
+
+// The readers of files are a module of their own, which is loaded with the first file.
+async function readers() {
+  const module = await import("./readers/hullfield_web_readers.js");
+  await module.default();
+  return module;
+}
+
+// Replaces the bytes of a file by the bytes of its faces.
+async function read(question) {
+  const { bytes = new Uint8Array(), ...rest } = question;
+  let reader;
+  try {
+    reader = await readers();
+  } catch (error) {
+    return { ...rest, error: `The readers of files could not be loaded (${error.message}).` };
+  }
+  try {
+    return { ...rest, bytes: reader.read(rest.name, bytes, rest.most) };
+  } catch (error) {
+    // A text is the file's fault; all else ends the worker.
+    if (typeof error === "string") return { ...rest, error };
+    throw error;
+  }
 }
 
 function wake() {
@@ -155,17 +181,22 @@ self.onmessage = async ({ data }) => {
     case "fail":
       shallFail = true;
       break;
-    case "serve":
+    case "serve": {
       try { await loaded; } catch (error) { return fail(error); }
       self.postMessage({ type: "ready" });
-      data.port.onmessage = ({ data: { bytes = new Uint8Array(), ...rest } }) => {
-        const answer = (text, bytes) => deliver(data.port, text, bytes);
-        guarded(() => {
+      // Questions are answered in their order, also while a file is read.
+      let last = Promise.resolve();
+      const answer = (text, bytes) => deliver(data.port, text, bytes);
+      const solve = ({ bytes = new Uint8Array(), ...rest }) => second({ ...functions, post: answer }, JSON.stringify(rest), bytes);
+      data.port.onmessage = ({ data: question }) => {
+        last = last.then(async () => {
+          if (hasFailed) return;
           if (shallFail) throw new Error("a test");
-          second({ ...functions, post: answer }, JSON.stringify(rest), bytes);
-        });
+          solve(question.ask === "read" ? await read(question) : question);
+        }).catch(fail);
       };
       break;
+    }
     default:
       take(data);
   }

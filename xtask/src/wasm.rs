@@ -75,11 +75,15 @@ impl Compiler {
         }
     }
 
-    /// Builds a library for the browser. Returns the path of its module.
+    /// Builds libraries for the browser, with features as `package/feature`. Returns the path of the module of each.
     ///
     /// # Errors
-    /// That it could not be built.
-    pub(crate) fn build(&self, package: &str, features: &[&str]) -> Result<PathBuf, String> {
+    /// That they could not be built.
+    pub(crate) fn build<const N: usize>(
+        &self,
+        packages: [&str; N],
+        features: &str,
+    ) -> Result<[PathBuf; N], String> {
         let folder = target().join("web/cargo");
         // All browsers with WebGPU have it, and all others since 2023.
         let mut flags = "-Ctarget-feature=+simd128".to_owned();
@@ -109,15 +113,20 @@ impl Compiler {
             command.arg("build");
         }
         let arguments = ["--quiet", "--profile", "web", "--target", TARGET, "--lib", "--no-default-features"];
-        command.args(arguments).args(["--package", package, "--features", &features.join(",")]);
+        command.args(arguments).args(["--features", features]);
+        for package in packages {
+            command.args(["--package", package]);
+        }
         command.env("CARGO_TARGET_DIR", &folder);
         command.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", flags);
         let status = command.stdin(Stdio::null()).status();
         if !status.is_ok_and(|status| status.success()) {
-            return Err(format!("{package} could not be built for {TARGET}"));
+            return Err(format!("{} could not be built for {TARGET}", packages.join(" and ")));
         }
-        let name = format!("{}.wasm", package.replace('-', "_"));
-        Ok(folder.join(TARGET).join("web").join(name))
+        let module = |package: &str| {
+            folder.join(TARGET).join("web").join(format!("{}.wasm", package.replace('-', "_")))
+        };
+        Ok(packages.map(module))
     }
 }
 

@@ -12,6 +12,9 @@ use crate::workspace::{root, target};
 
 const CRATE: &str = "hullfield-web";
 
+/// The readers of mesh files, which the page loads with the first file.
+const READERS: &str = "hullfield-web-readers";
+
 /// Builds the page and the package; with `--package` the package alone; with `--serve [PORT]` serves the page.
 ///
 /// # Errors
@@ -39,9 +42,15 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
 fn page() -> Result<PathBuf, String> {
     let begin = Instant::now();
     let folder = target().join("web/page");
-    bind(&["playground"], &folder)?;
+    let modules = Compiler::ensure()?.build([CRATE, READERS], "hullfield-web/playground")?;
+    empty(&folder)?;
     copy(&root().join("web/page"), &folder)?;
+    let folders = [folder.clone(), folder.join("readers")];
+    for (module, folder) in modules.iter().zip(&folders) {
+        wasm::bind(module, folder)?;
+    }
     report(&folder.join("hullfield_web_bg.wasm"), begin);
+    report(&folder.join("readers/hullfield_web_readers_bg.wasm"), begin);
     Ok(folder)
 }
 
@@ -53,7 +62,9 @@ fn package() -> Result<(), String> {
     }
     let begin = Instant::now();
     let folder = target().join("web/package");
-    bind(&["api"], &folder)?;
+    let [module] = Compiler::ensure()?.build([CRATE], "hullfield-web/api")?;
+    empty(&folder)?;
+    wasm::bind(&module, &folder)?;
     copy(&source, &folder)?;
     for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
         let (from, to) = (root().join(licence), folder.join(licence));
@@ -87,14 +98,14 @@ fn base64(bytes: &[u8]) -> String {
     text
 }
 
-/// Builds the crate with these features, and its JavaScript, into an empty folder.
-fn bind(features: &[&str], folder: &Path) -> Result<(), String> {
-    let compiler = Compiler::ensure()?;
-    let module = compiler.build(CRATE, features)?;
-    if folder.exists() {
-        std::fs::remove_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+/// Removes what an earlier build has left.
+fn empty(folder: &Path) -> Result<(), String> {
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(format!("{}: {error}", folder.display()))
+        }
+        _ => Ok(()),
     }
-    wasm::bind(&module, folder)
 }
 
 /// Copies the files of a folder, and those of its folders.

@@ -46,7 +46,7 @@ fn point_sets_of(file: &Path) -> Result<Vec<PointSet>> {
 /// Reads each file as a model of all its faces, in f64.
 pub(crate) fn models(files: &[PathBuf]) -> Result<Vec<Model>> {
     let model = |file: &PathBuf| match format_of(file)? {
-        Some(format) => Ok(read(file, format)?.model(&input_name(file).to_string())?),
+        Some(format) => Ok(read(file, format)?.faces(&input_name(file).to_string())?.model()),
         None => Err(unknown_format(file, "obj, stl, ply, gltf, glb or a saved bin is read as a surface")),
     };
     files.iter().map(model).collect()

@@ -97,8 +97,16 @@ impl<S: Scene + ?Sized> Page<S> {
     pub(crate) fn answer(&mut self, kind: &Kind) -> usize {
         let asked = std::mem::take(&mut *self.record.asked.borrow_mut());
         let count = asked.len();
-        for (data, bytes) in asked {
+        for (mut data, mut bytes) in asked {
             assert_eq!(data["tab"], kind.name);
+            // As `page/worker.js` does.
+            if data["ask"] == "read" {
+                let (name, most) = (data["name"].as_str().unwrap(), data["most"].as_u64().unwrap() as usize);
+                match hullfield_web_readers::read(name, &bytes, most) {
+                    Ok(faces) => bytes = faces,
+                    Err(error) => (data["error"], bytes) = (json!(error), Vec::new()),
+                }
+            }
             let (mut data, bytes) = (kind.second)(&Message::new(data, bytes)).unwrap();
             data["type"] = json!("second");
             self.send_bytes(data, bytes);

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use imports::Package;
 
 /// The root files of the crates that are checked.
-const ROOTS: [&str; 8] = [
+const ROOTS: [&str; 9] = [
     "src/lib.rs",
     "cli/src/main.rs",
     "mesh-files/src/lib.rs",
@@ -23,6 +23,7 @@ const ROOTS: [&str; 8] = [
     "xtask/src/main.rs",
     "xtask/house/src/main.rs",
     "web/src/lib.rs",
+    "web/readers/src/lib.rs",
 ];
 
 const HELP: &str = "\

@@ -10,6 +10,7 @@ mod solver;
 
 use glam::Vec3;
 use hullfield::navigate::surface::{LoadOptions, Options, Point, Surface};
+use hullfield_mesh_files::Format;
 use serde_json::{Value, json};
 
 use crate::playground::draw::camera::Camera;
@@ -249,17 +250,21 @@ impl SurfaceScene {
         }
     }
 
-    /// A file's bytes go to the second worker.
+    /// A file's bytes go to the second worker, where the readers take them.
     fn read(&mut self, message: &Message, host: &Host) {
         let name = message.text("name").unwrap_or_default();
-        if let Err(sentence) = second::format_of(name) {
-            return host.error(&sentence);
+        if Format::of_name(name).is_none() {
+            return host.error(&format!(
+                "{name}: unknown format by its extension: obj, stl, ply, gltf or glb is read."
+            ));
         }
         self.last_model += 1;
         self.reading = Some((self.last_model, name.to_owned()));
         host.error("");
         host.progress(&format!("Reading {name}"), 0, 1);
-        let question = json!({"tab": KIND.name, "ask": "read", "model": self.last_model, "name": name});
+        let question = json!({
+            "tab": KIND.name, "ask": "read", "model": self.last_model, "name": name, "most": second::MOST_TRIANGLES
+        });
         host.ask(question, message.bytes());
         self.solver.reads();
     }

@@ -1,9 +1,9 @@
-//! What the second worker does: it reads files, and solves what takes too long for a frame. It keeps the surface that it had last.
+//! What the second worker does: it makes surfaces of files, and solves what takes too long for a frame. It keeps the surface that it had last.
 
 use std::cell::RefCell;
 
 use hullfield::navigate::surface::{LoadOptions, Method, Options, PathOptions, Point, Surface};
-use hullfield_mesh_files::{Error, Format};
+use hullfield_mesh_files::Faces;
 use serde_json::{Value, json};
 use web_time::Instant;
 
@@ -32,7 +32,7 @@ pub(super) fn method(triangle_count: usize) -> (Method, bool) {
     (Method::Geodesic { tolerance }, is_guaranteed)
 }
 
-/// Answers a question: `read` takes a file's `name` and bytes, `take` the bytes of a surface, `solve` asks for a path or for distances.
+/// Answers a question: `read` takes a file's `name` and the bytes of its faces, or the readers' `error`; `take` the bytes of a surface; `solve` asks for a path or for distances.
 /// Each has the `model`, a number.
 pub(super) fn second(message: &Message) -> Reply {
     let question = message.text("ask").unwrap_or_default();
@@ -40,7 +40,9 @@ pub(super) fn second(message: &Message) -> Reply {
     let answer = match question {
         "read" => {
             let name = message.text("name").unwrap_or_default();
-            read(name, message.bytes()).map(|(surface, count)| {
+            // The readers' own error comes as it is.
+            let faces = message.text("error").map_or(Ok(message.bytes()), |error| Err(error.to_owned()));
+            faces.and_then(|faces| surface(name, faces)).map(|(surface, count)| {
                 let (mut data, bytes) = keep(model, surface, true);
                 data["triangles"] = json!(count);
                 (data, bytes)
@@ -68,35 +70,12 @@ fn keep(model: u64, surface: Surface, is_wanted: bool) -> Answer {
     (json!({}), bytes)
 }
 
-/// The format of a file, by its name's extension.
-///
-/// # Errors
-/// A sentence.
-pub(super) fn format_of(name: &str) -> Result<Format, String> {
-    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
-    let unknown = || format!("{name}: unknown format by its extension: obj, stl, ply, gltf or glb is read.");
-    Format::of_extension(extension).ok_or_else(unknown)
-}
-
-/// Reads a surface from a file, and says how many triangles the file has. An error is a sentence.
-fn read(name: &str, bytes: &[u8]) -> Result<(Surface, usize), String> {
-    let format = format_of(name)?;
-    if bytes.is_empty() {
-        return Err(format!("{name}: the file is empty."));
-    }
-    let beside = |file: &str| {
-        let file = hullfield_mesh_files::excerpt(file);
-        Err(Error::new(format!(
-            "{name}: its buffer \"{file}\" is another file, and one file is read here: save it as GLB"
-        )))
-    };
-    let sentence = |error: Error| format!("{error}.");
-    let mesh = format.read(name, bytes, &beside).map_err(sentence)?;
-    let count = mesh.triangle_count();
-    if count > MOST_TRIANGLES {
-        return Err(format!("{name}: it has {count} triangles, {MOST_TRIANGLES} are allowed."));
-    }
-    let model = mesh.model(name).map_err(sentence)?;
+/// A surface of the faces that the readers found in a file, and the number of the file's triangles. An error is a sentence.
+fn surface(name: &str, faces: &[u8]) -> Result<(Surface, usize), String> {
+    let faces =
+        Faces::from_bytes(faces).ok_or_else(|| format!("{name}: what was read of it is cut short."))?;
+    let count = faces.triangle_count();
+    let model = faces.model();
     let failed = |error| format!("{name}: {error}.");
     let surface = Surface::new(std::slice::from_ref(&model), Options::default()).map_err(failed)?;
     if surface.triangles().len() >= FEW_TRIANGLES {
