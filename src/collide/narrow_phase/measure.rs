@@ -178,8 +178,8 @@ fn measure_batch<'a>(
 /// Most directions of GJK before a pair is left to f64.
 pub(crate) const ITERATION_LIMIT: u32 = 64;
 
-/// Measures one pair.
-#[inline(always)]
+/// Measures one pair. It is not inlined: walks of trees call it from several places, and it is 20 kB of code.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
 pub(crate) fn measure_pair(
     supports: &Supports,
     a: &Placed,

@@ -135,7 +135,8 @@ pub(crate) fn reach(frame: &Frame) -> f64 {
 }
 
 /// Where a ray hits a body, if it does. Groups are the caller's.
-#[inline(always)]
+// Elsewhere no caller has more than one version, and it is 8 kB of code in each of a dozen places.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub(crate) fn cast(table: &PlaneTable, frame: &Frame, line: &Line) -> Option<Found> {
     if frame.core == Core::HalfSpace {
         return cast_half_space(frame, line);

@@ -24,7 +24,8 @@ pub(crate) struct Measured {
 }
 
 /// Measures a point against a body; `None` where the body is farther than `limit`.
-#[inline(always)]
+// As `cast`.
+#[cfg_attr(target_arch = "x86_64", inline(always))]
 pub(crate) fn measure(table: &PlaneTable, frame: &Frame, point: DVec3, limit: f64) -> Option<Measured> {
     if frame.core == Core::HalfSpace {
         let distance = (frame.back * frame.about_position(point)).y - frame.rounding;

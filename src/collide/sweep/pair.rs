@@ -39,7 +39,9 @@ const DEEPER: f64 = 0.02;
 ///
 /// A hit or a miss is decided only where the sweep in f64 must say the same: a hit where the bodies certainly overlap at a later time, a
 /// miss where they stay apart by more than the gap that f64 takes for an impact.
-#[inline(always)]
+///
+/// It is not inlined: walks of trees call it from several places, and it is 15 kB of code.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
 pub(crate) fn sweep(
     supports: &Supports,
     a: &Placed,
