@@ -236,7 +236,7 @@ stage.addEventListener("keydown", (event) => {
 /** Sends a file to the open tab's scene. */
 async function sendFile(file) {
   if (file.size > MOST_FILE_BYTES) {
-    return showError(`${file.name} has ${Math.round(file.size / 2 ** 20)} MiB; a file may have ${MOST_FILE_BYTES / 2 ** 20}.`);
+    return showError(`${file.name} has ${Math.ceil(file.size / 2 ** 20)} MiB; a file may have ${MOST_FILE_BYTES / 2 ** 20}.`);
   }
   try {
     const bytes = new Uint8Array(await file.arrayBuffer());

@@ -72,6 +72,8 @@ export default {
           parts.push(`Funnel: ${length(other)}${geodesic === null ? "" : `, ${is}`}.`);
         }
         if (band !== null && bands.checked) parts.push(`A band is ${length(band)} wide; the farthest point is ${length(far)} away.`);
+        // From the same number of triangles on (`MOST_SOLVED`) no length is guaranteed.
+        else if (!guaranteed && bands.checked) parts.push("Above 300,000 triangles there are no bands.");
         if (waiting) parts.push("Solving…");
         parts.push(`The arrow keys move the ${chosen}.`);
         note.textContent = parts.join(" ");
