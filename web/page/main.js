@@ -1,6 +1,7 @@
 // The page's main thread: tabs, controls, input, the link. Everything heavy is in the workers; worker.js describes the messages.
 import collide from "./collide.js";
 import flow from "./flow.js";
+import { folderOf } from "./modules.js";
 import rooms from "./rooms.js";
 import surface from "./surface.js";
 
@@ -14,6 +15,9 @@ const MOST_FILE_BYTES = 256 * 2 ** 20;
 
 const element = (id) => document.getElementById(id);
 const stage = element("stage");
+// The worker and its program are loaded first; the module comes at the same time.
+const preload = { rel: "preload", href: `${folderOf(readLink().tab)}/hullfield_web_bg.wasm`, as: "fetch", type: "application/wasm", crossOrigin: "" };
+document.head.append(Object.assign(document.createElement("link"), preload));
 const worker = new Worker("./worker.js", { type: "module" });
 const built = new Map();
 let open = null;
@@ -261,6 +265,10 @@ const lastState = () => states.get(open?.name) ?? {};
 
 const take = {
   ready() {},
+  loading({ on }) {
+    element("wait").hidden = !on;
+    for (const canvas of ["flat", "gpu"]) element(canvas).classList.add("hidden");
+  },
   picture({ layer }) {
     if (!serving) performance.mark("first-picture");
     element("wait").hidden = true;
@@ -324,7 +332,7 @@ function startSecond(why) {
     if (data.type === "failed") ended(data.reason);
   });
   second.addEventListener("error", (event) => ended(event.message ?? "worker.js is missing"));
-  second.postMessage({ type: "serve", port: port1 }, [port1]);
+  second.postMessage({ type: "serve", port: port1, tab: open.name }, [port1]);
   send({ type: "port", port: port2, why }, [port2]);
 }
 

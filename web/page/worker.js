@@ -1,4 +1,4 @@
-// The program of both workers. The first one has the canvases, the engines and the scenes; the second one has a CPU engine of its own.
+// The program of both workers. The first one has the canvases, and the engines and scenes of each module; the second one has a CPU engine of its own.
 //
 // Messages are objects `{type, …}`; one with bytes has them in `bytes`, a Uint8Array. From the page to the first worker:
 //
@@ -18,7 +18,8 @@
 //
 // From the first worker to the page:
 //
-//   ready   {}                          the module runs
+//   ready   {}                          the first module runs
+//   loading {on}                        a tab's module is being loaded; `picture` ends it, or `on: false` where it could not be loaded
 //   picture {layer, engine}             the canvas that is shown from now on (flat or gpu), and the engine that the scene uses
 //   engine  {used, choice, adapter, software, reason}
 //   state   {tab, state}                what goes into the link
@@ -30,36 +31,64 @@
 //   checked {tab, id, ok, result}
 //   and what a scene sends to its tab's module
 //
-// The second worker gets `serve {port}` and sends `ready`; over the port come a scene's questions, `{tab, …}`, and go the answers, one for each
-// in their order, `{type: "second", tab, …}`. A question with `ask: "read"` has the bytes of a file; the readers make the bytes of its faces from
-// them, or an `error`, before the question is answered. `fail {}` ends the worker at the next question, for the tests. What it has not answered then comes back
-// to the scene as an answer with `lost: true` and a sentence as `error`.
+// The second worker gets `serve {port, tab}`, loads the module of this tab, and sends `ready`. Over the port come a scene's questions, `{tab, …}`,
+// and go the answers, one for each in their order, `{type: "second", tab, …}`. A question with `ask: "read"` has the bytes of a file; the readers
+// make the bytes of its faces from them, or an `error`, before the question is answered. `fail {}` ends the worker at the next question, for the
+// tests. What it has not answered then comes back to the scene as an answer with `lost: true` and a sentence as `error`.
 
-import init, { App, second } from "./hullfield_web.js";
+import { folderOf } from "./modules.js";
 
-const loaded = init();
-let app = null;
+// By folder: the modules, as promises, and the first worker's programs, one of each module.
+const modules = new Map();
+const programs = new Map();
+let canvases = null;
+// The folder of the open tab's program.
+let open = null;
 let port = null;
 let isAwaited = false;
 let hasFailed = false;
 let shallFail = false;
-let isFirst = true;
+let isLoading = false;
+let hasPicture = false;
+// What came while a module was loaded.
 const early = [];
+// What every program gets, also one that is made later: the last message of each type.
+const common = new Map([["size", null], ["theme", null], ["choose", null]]);
 const asked = [];
 // The questions that the second worker has not answered, the oldest first.
 const waiting = [];
 
-const functions = {
-  post(text, bytes) { deliver(self, text, bytes); },
-  ask(text, bytes) {
-    if (port) deliver(port, text, bytes);
-    // The second worker starts after the first picture.
-    else if (asked.length < 64) asked.push([text, bytes.slice()]);
-    else return;
-    waiting.push(text);
-  },
-  wake,
-};
+function load(folder) {
+  if (!modules.has(folder)) {
+    const loaded = import(`${folder}/hullfield_web.js`).then(async (module) => {
+      await module.default();
+      return module;
+    });
+    modules.set(folder, loaded);
+  }
+  return modules.get(folder);
+}
+
+function ask(text, bytes) {
+  if (port) deliver(port, text, bytes);
+  // The second worker starts after the first picture.
+  else if (asked.length < 64) asked.push([text, bytes.slice()]);
+  else return;
+  waiting.push(text);
+}
+
+// These are of the open tab's program alone.
+const SHOWN = ["picture", "engine", "times", "progress"];
+
+function functionsOf(folder) {
+  return {
+    post(text, bytes) {
+      if (folder === open || !SHOWN.includes(JSON.parse(text).type)) deliver(self, text, bytes);
+    },
+    ask,
+    wake,
+  };
+}
 
 function deliver(to, text, bytes) {
   const message = JSON.parse(text);
@@ -120,16 +149,16 @@ function wake() {
 function tick(now) {
   isAwaited = false;
   guarded(() => {
-    if (app.frame(now)) wake();
-    if (isFirst) {
-      isFirst = false;
-      openGpu();
+    if (programs.get(open)?.frame(now)) wake();
+    if (!hasPicture) {
+      hasPicture = true;
+      for (const program of programs.values()) openGpu(program);
     }
   });
 }
 
 // After the first picture, so that it does not wait for the browser's GPU process.
-async function openGpu() {
+async function openGpu(program) {
   let info = null;
   let why = "";
   if (!navigator.gpu) {
@@ -146,26 +175,63 @@ async function openGpu() {
       why = `The browser's WebGPU fails: ${error.message}.`;
     }
   }
-  guarded(() => app.open_gpu(JSON.stringify(info), why));
+  guarded(() => program.open_gpu(JSON.stringify(info), why));
+}
+
+function give(program, { bytes = new Uint8Array(), ...rest }) {
+  guarded(() => program.message(JSON.stringify(rest), bytes));
+}
+
+/** Makes the program of a folder, and then takes what came meanwhile. */
+async function make(folder, isOpened) {
+  isLoading = true;
+  if (isOpened) {
+    // What the stage shows is not this tab's.
+    open = null;
+    self.postMessage({ type: "loading", on: true });
+  }
+  try {
+    const { App } = await load(folder);
+    const program = new App(functionsOf(folder), canvases.flat, canvases.gpu);
+    if (programs.size === 0) self.postMessage({ type: "ready" });
+    programs.set(folder, program);
+    for (const message of common.values()) if (message) give(program, message);
+    if (hasPicture) openGpu(program);
+  } catch (error) {
+    if (programs.size === 0) return fail(error);
+    // The other tabs go on, and the next message to this one tries again.
+    modules.delete(folder);
+    early.splice(0);
+    if (isOpened) self.postMessage({ type: "loading", on: false });
+    self.postMessage({ type: "error", text: `This tab's module could not be loaded (${error.message}).` });
+  }
+  isLoading = false;
+  for (const message of early.splice(0)) take(message);
 }
 
 function take(message) {
-  if (!app) return void early.push(message);
-  const { bytes = new Uint8Array(), ...rest } = message;
-  guarded(() => app.message(JSON.stringify(rest), bytes));
+  if (isLoading) return void early.push(message);
+  if (common.has(message.type)) {
+    common.set(message.type, message);
+    for (const program of programs.values()) give(program, message);
+  } else if (message.type === "lose") {
+    for (const program of programs.values()) give(program, message);
+  } else {
+    const folder = message.tab ? folderOf(message.tab) : open;
+    if (folder === null) return;
+    if (!programs.has(folder)) {
+      early.push(message);
+      return void make(folder, message.type === "open");
+    }
+    if (message.type === "open") open = folder;
+    give(programs.get(folder), message);
+  }
 }
 
 self.onmessage = async ({ data }) => {
   switch (data.type) {
     case "start":
-      try {
-        await loaded;
-        app = new App(functions, data.flat, data.gpu);
-      } catch (error) {
-        return fail(error);
-      }
-      self.postMessage({ type: "ready" });
-      for (const message of early.splice(0)) take(message);
+      canvases = data;
       break;
     case "port": {
       const lost = port ? waiting.splice(0) : [];
@@ -182,17 +248,20 @@ self.onmessage = async ({ data }) => {
       shallFail = true;
       break;
     case "serve": {
-      try { await loaded; } catch (error) { return fail(error); }
+      try { await load(folderOf(data.tab)); } catch (error) { return fail(error); }
       self.postMessage({ type: "ready" });
       // Questions are answered in their order, also while a file is read.
       let last = Promise.resolve();
       const answer = (text, bytes) => deliver(data.port, text, bytes);
-      const solve = ({ bytes = new Uint8Array(), ...rest }) => second({ ...functions, post: answer }, JSON.stringify(rest), bytes);
+      const solve = async ({ bytes = new Uint8Array(), ...rest }) => {
+        const { second } = await load(folderOf(rest.tab));
+        second({ post: answer, ask, wake }, JSON.stringify(rest), bytes);
+      };
       data.port.onmessage = ({ data: question }) => {
         last = last.then(async () => {
           if (hasFailed) return;
           if (shallFail) throw new Error("a test");
-          solve(question.ask === "read" ? await read(question) : question);
+          await solve(question.ask === "read" ? await read(question) : question);
         }).catch(fail);
       };
       break;

@@ -5,5 +5,6 @@
 
 #[cfg(feature = "api")]
 pub mod api;
-#[cfg(feature = "playground")]
+#[cfg(any(feature = "playground-crowds", feature = "playground-paths"))]
+#[cfg_attr(not(feature = "playground"), allow(dead_code, reason = "what the tabs of the other module use"))]
 pub mod playground;

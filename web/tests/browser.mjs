@@ -153,6 +153,14 @@ class Page {
     await this.call("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: scheme }] });
   }
 
+  /** Lets requests whose addresses match these patterns fail, those of workers too. */
+  async block(patterns) {
+    await Promise.all([...this.#sessions].map(async (session) => {
+      await this.#browser.call("Network.enable", {}, session);
+      await this.#browser.call("Network.setBlockedURLs", { urls: patterns }, session);
+    }));
+  }
+
   /** The value of an expression in the page; a promise is awaited. */
   async value(expression) {
     const { result, exceptionDetails } = await this.call("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true });

@@ -66,6 +66,27 @@ test("the GPU draws a surface, and goes on with another one", async () => {
   await page.close();
 });
 
+test("tabs of both modules draw by the GPU in turns", async () => {
+  const page = await browser.open("#tab=collide&bodies=300&engine=gpu");
+  const last = "(m) => m.layer === 'gpu' && playground.messages.indexOf(m) > playground.messages.findLastIndex((m) => m.type === 'mark')";
+  const mark = () => page.value("playground.messages.push({ type: 'mark' })");
+  await page.wait("picture", last);
+  for (const tab of ["surface", "collide", "surface"]) {
+    await mark();
+    await page.value(`document.querySelector('[data-tab=${tab}]').click()`);
+    const { engine } = await page.wait("picture", last);
+    assert.equal(engine, "gpu");
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    const picture = await page.screenshot(`gpu-turn-${tab}`);
+    assert.ok(picture.length > 20_000, `${tab}: ${picture.length} bytes`);
+    const line = await page.value("document.getElementById('engine-line').textContent");
+    assert.match(line, /^GPU engine: .*swiftshader/i, tab);
+  }
+  assert.ok(await page.value("document.getElementById('error').hidden"), "an error is shown");
+  assert.deepEqual(page.errors, []);
+  await page.close();
+});
+
 test("a lost device is said, and the CPU engine goes on", async () => {
   const page = await browser.open("#tab=collide&bodies=300&engine=gpu");
   await page.wait("picture", "(m) => m.layer === 'gpu'");

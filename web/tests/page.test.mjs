@@ -69,7 +69,7 @@ for (const [width, height] of [[1280, 800], [400, 800]]) {
       for (const tab of TABS) {
         await page.value(`document.querySelector('[data-tab=${tab}]').click()`);
         await page.wait("state", `(m) => m.tab === '${tab}'`);
-        await page.until("document.querySelector('#times td') !== null");
+        await page.until("document.getElementById('wait').hidden && document.querySelector('#times td') !== null");
         const overflow = await page.value("document.documentElement.scrollWidth - document.documentElement.clientWidth");
         assert.equal(overflow, 0, `${tab} is ${overflow} pixels too wide`);
         await page.screenshot(`${tab}-cpu-${width}-${scheme}`);
@@ -109,6 +109,21 @@ test("a broken link is one sentence, and the page goes on", async () => {
     assert.deepEqual(page.errors, []);
     await page.close();
   }
+});
+
+test("a module that can't be loaded is one sentence, and the other tabs go on", async () => {
+  const { page } = await opened("#tab=collide&bodies=300");
+  await page.value("document.querySelector('[data-tab=flow]').click()");
+  await page.wait("state", "(m) => m.tab === 'flow'");
+  await page.block(["*/paths/*"]);
+  await page.value("document.querySelector('[data-tab=rooms]').click()");
+  await page.until("document.getElementById('error').hidden === false");
+  assert.match(await page.value("document.getElementById('error-text').textContent"), /^This tab's module could not be loaded \(.+\)\.$/);
+  await page.value("document.querySelector('[data-tab=collide]').click()");
+  await page.until("document.querySelector('#times td') !== null");
+  const { ok, result } = await page.check("collide");
+  assert.ok(ok, result);
+  await page.close();
 });
 
 test("each tab says on the stage what its keys do", async () => {

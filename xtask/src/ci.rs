@@ -71,7 +71,7 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
             let name = format!("wasm, features \"{features}\"");
             step(&name, cargo().args(args.split(' ')).args(["--features", features]));
         }
-        for features in ["api", "playground"] {
+        for features in ["api", "playground-crowds", "playground-paths"] {
             let args = "check --quiet --package hullfield-web --lib --no-default-features --target wasm32-unknown-unknown";
             let name = format!("the page and the npm package, features \"{features}\"");
             step(&name, cargo().args(args.split(' ')).args(["--features", features]));

@@ -7,17 +7,26 @@ use serde_json::{Value, json};
 use wasm_bindgen::prelude::*;
 use web_sys::OffscreenCanvas;
 
-use crate::playground::collide;
-use crate::playground::flow;
 use crate::playground::host::{Choice, Host, Link, run};
 use crate::playground::message::Message;
-use crate::playground::rooms;
 use crate::playground::scene::{Kind, Scene};
 use crate::playground::stage::{Frame, Stage};
-use crate::playground::surface;
+#[cfg(feature = "playground-crowds")]
+use crate::playground::{collide, flow};
+#[cfg(feature = "playground-paths")]
+use crate::playground::{rooms, surface};
 
-/// The tabs, in their order.
-pub const SCENES: [Kind; 4] = [collide::kind(), flow::KIND, rooms::KIND, surface::KIND];
+/// The tabs of this module, in their order. `page/modules.js` knows which module has a tab.
+pub const SCENES: &[Kind] = &[
+    #[cfg(feature = "playground-crowds")]
+    collide::kind(),
+    #[cfg(feature = "playground-crowds")]
+    flow::KIND,
+    #[cfg(feature = "playground-paths")]
+    rooms::KIND,
+    #[cfg(feature = "playground-paths")]
+    surface::KIND,
+];
 
 #[wasm_bindgen]
 extern "C" {
@@ -262,6 +271,9 @@ impl Inside {
         if self.open != Some(index) {
             self.host.clear_times();
         }
+        // A tab of the other module may have been open until now.
+        self.stage.reopen();
+        self.host.post_engine();
         self.open = Some(index);
         let tab = &mut self.tabs[index];
         tab.posted_state = Value::Null;

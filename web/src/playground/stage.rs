@@ -63,6 +63,14 @@ impl Stage {
         Some(Self { flat: Some((canvas, context)), size: [1.0; 2], density: 1.0, ..Self::default() })
     }
 
+    /// Takes the canvases again after another module has drawn on them.
+    pub(crate) fn reopen(&mut self) {
+        self.shown = None;
+        if let Some(gpu) = &mut self.gpu {
+            gpu.size = [0; 2];
+        }
+    }
+
     fn show(&mut self, layer: Layer, host: &Host) {
         if self.shown != Some(layer) {
             self.shown = Some(layer);
