@@ -32,8 +32,8 @@ usage: cargo xtask <chore>
                       --if-there  if the driver is missing and cannot be fetched, say so and end with exit code 0
                       --python [ARGS…]  only the tests of the Python package, in a virtual environment below target that it
                         makes and fills with pip; types, style and the pages of its interface too. ARGS are passed to pytest
-                      --web [FILES…]  only the tests of the playground, in headless Chromium, which is installed with node where
-                        they are missing. FILES are some of web/tests
+                      --web [--if-there] [FILES…]  only the tests of the playground, in headless Chromium, which is installed
+                        with node where they are missing; --if-there as above. FILES are some of web/tests
   web                 build the playground into target/web/page, and the npm package into target/web/package. Options:
                       --package       build the package alone
                       --serve [PORT]  then serve the page on this machine, on a free port unless one is given

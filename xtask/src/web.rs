@@ -38,19 +38,25 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// Builds the page into `target/web/page`.
+/// Builds the page into `target/web/page`. It has three modules: bodies and flow fields, shortest paths, and the readers of files.
 fn page() -> Result<PathBuf, String> {
     let begin = Instant::now();
     let folder = target().join("web/page");
-    let modules = Compiler::ensure()?.build([CRATE, READERS], "hullfield-web/playground")?;
+    let compiler = Compiler::ensure()?;
+    let bind = |module: &Path, folder: &Path| {
+        wasm::bind(module, folder)?;
+        let name = module.file_stem().unwrap_or_default().to_string_lossy();
+        report(&folder.join(format!("{name}_bg.wasm")), begin);
+        Ok::<_, String>(())
+    };
+    let [crowds, readers] = compiler.build([CRATE, READERS], "hullfield-web/playground-crowds")?;
     empty(&folder)?;
     copy(&root().join("web/page"), &folder)?;
-    let folders = [folder.clone(), folder.join("readers")];
-    for (module, folder) in modules.iter().zip(&folders) {
-        wasm::bind(module, folder)?;
-    }
-    report(&folder.join("hullfield_web_bg.wasm"), begin);
-    report(&folder.join("readers/hullfield_web_readers_bg.wasm"), begin);
+    bind(&crowds, &folder)?;
+    bind(&readers, &folder.join("readers"))?;
+    // It has the first one's name, which is bound by now.
+    let [paths] = compiler.build([CRATE], "hullfield-web/playground-paths")?;
+    bind(&paths, &folder.join("paths"))?;
     Ok(folder)
 }
 
@@ -138,13 +144,27 @@ fn report(module: &Path, begin: Instant) {
     );
 }
 
-/// Builds the page, and runs its tests in headless Chromium. `args` are files of `web/tests`; without them all run.
+/// Builds the page, and runs its tests in headless Chromium. `args` are files of `web/tests`; without them all run. With `--if-there` before them,
+/// a program that is missing and cannot be installed is no failure.
 ///
 /// # Errors
 /// What is missing, or that a test failed.
 pub(crate) fn test(args: &[String]) -> Result<(), String> {
-    let chromium = ensure(browser, &["chromium"], "a test of the playground")?;
-    let node = ensure(node, &["nodejs"], "a test of the playground")?;
+    let (args, if_there) = match args {
+        [first, rest @ ..] if first == "--if-there" => (rest, true),
+        _ => (args, false),
+    };
+    let what = "a test of the playground";
+    let found = ensure(browser, &["chromium"], what)
+        .and_then(|chromium| Ok((chromium, ensure(node, &["nodejs"], what)?)))
+        .and_then(|programs| Compiler::ensure().map(|_| programs));
+    let (chromium, node) = match found {
+        Err(message) if if_there => {
+            eprintln!("xtask: web, tests: skipped: {message}");
+            return Ok(());
+        }
+        found => found?,
+    };
     let page = page()?;
     package()?;
     let folder = root().join("web/tests");
@@ -160,6 +180,11 @@ pub(crate) fn test(args: &[String]) -> Result<(), String> {
     std::thread::spawn(move || serve::serve(&listener, &served));
     let begin = Instant::now();
     let mut command = Command::new(node);
+    if let Some(folder) = typescript() {
+        let paths = std::env::var_os("PATH").unwrap_or_default();
+        let all = std::iter::once(folder).chain(std::env::split_paths(&paths));
+        command.env("PATH", std::env::join_paths(all).map_err(|error| error.to_string())?);
+    }
     // One after the other: a software GPU takes all cores.
     command.args(["--test", "--test-concurrency=1", "--test-reporter=spec"]).args(&files);
     command.env("HULLFIELD_PAGE", format!("http://{address}/"));
@@ -184,6 +209,30 @@ fn ensure(find: fn() -> Option<PathBuf>, packages: &[&str], what: &str) -> Resul
     find().ok_or_else(|| {
         format!("{what} needs {}, and what was installed is another program, or too old", packages.join(" "))
     })
+}
+
+/// The folder of TypeScript's compiler, which npm installs below `target` where there is none. Without npm there is none, and the test that
+/// needs it is skipped.
+fn typescript() -> Option<PathBuf> {
+    if let Some(found) = install::program("tsc") {
+        return found.parent().map(Path::to_path_buf);
+    }
+    let folder = target().join("web/tools");
+    let programs = folder.join("node_modules/.bin");
+    if !programs.join("tsc").exists() {
+        let npm = install::program("npm")?;
+        std::fs::create_dir_all(&folder).ok()?;
+        let mut command = Command::new(npm);
+        command
+            .args(["install", "--silent", "--no-audit", "--no-fund", "--prefix"])
+            .arg(&folder)
+            .arg("typescript@5");
+        if !command.stdin(Stdio::null()).status().is_ok_and(|status| status.success()) {
+            eprintln!("xtask: npm could not install typescript: the types of the package are not compiled");
+            return None;
+        }
+    }
+    Some(programs)
 }
 
 /// Chromium, or a browser that is built from it.
