@@ -23,7 +23,7 @@ const COMPOUNDS: usize = 16;
 const JUDGED: usize = 40;
 
 /// The bodies of pairs: the bodies `2 k` and `2 k + 1` are pair `k`.
-struct Scene {
+pub(crate) struct Scene {
     shapes: Vec<Shape>,
     compounds: Compounds,
     bodies: Vec<CompoundBody>,
@@ -103,7 +103,11 @@ pub(crate) fn against_peer(options: &Options, report: &mut Report) -> Result<(),
 }
 
 impl Scene {
-    fn new(pair_count: usize) -> Result<Self, String> {
+    /// Pairs of compounds, about half of which overlap.
+    ///
+    /// # Errors
+    /// As the library.
+    pub(crate) fn new(pair_count: usize) -> Result<Self, String> {
         let mut random = Random::new(SEED);
         let sets = hullfield_oracle::scenes::convex_sets(24, 0.25, SEED);
         let hulls: Vec<Hull> =
@@ -152,7 +156,7 @@ impl Scene {
     }
 
     /// The gap of each pair where it is told, 0 where a yes or no is all, and how many pairs of parts were measured.
-    fn ours(&self, query: Query) -> Result<(Vec<Option<f64>>, u64), String> {
+    pub(crate) fn ours(&self, query: Query) -> Result<(Vec<Option<f64>>, u64), String> {
         let (compounds, bodies, given) = (&self.compounds, &self.bodies[..], Pairs::Given(&self.pairs));
         let mut gaps = vec![None; self.pairs.len()];
         let stats = match query {
@@ -189,6 +193,14 @@ impl Scene {
         Ok((gaps, stats.candidate_count))
     }
 
+    /// The peer's gaps.
+    ///
+    /// # Errors
+    /// A query that parry3d does not answer.
+    pub(crate) fn peer_answers(&self, query: Query, answers: &mut Vec<Option<f32>>) -> Result<(), String> {
+        self.peer.answers(query, answers)
+    }
+
     /// The least gap of the parts of a pair, by the oracle.
     fn truth(&self, pair: usize) -> Result<f64, String> {
         let mut parts = Vec::new();
@@ -217,7 +229,7 @@ impl Scene {
     }
 
     /// Holds our gaps against the oracle's, and counts the pairs that differ from the peer's and those of them where the peer is wrong.
-    fn judge(
+    pub(crate) fn judge(
         &self,
         query: Query,
         ours: &[Option<f64>],

@@ -2,6 +2,7 @@
 //! `bracket-pathfinding`; costs, diagonals and volumes; two threads; edits; batches. Agents are in `flow_agents`, the GPU in
 //! `flow_device`. Every cell is compared before times are printed.
 
+use std::collections::HashMap;
 use std::hint::black_box;
 
 use bracket_pathfinding::prelude::{BaseMap, DijkstraMap, SmallVec};
@@ -78,8 +79,17 @@ fn difference(one: &Field, other: &Field) -> Option<usize> {
     (0..distances.len()).find(|&at| distances[at] != others[at] || next[at] != other_next[at])
 }
 
-/// The time of `pathfinding` for all distances in milliseconds, and the first cell whose distance differs.
-fn pathfinding(scene: &Scene, grid: &Grid, distances: &[u32]) -> (f64, Option<usize>) {
+/// The distances of `pathfinding`, by cell. Not reached is [`u32::MAX`].
+pub(crate) fn pathfinding_distances(scene: &Scene, grid: &Grid) -> Vec<u32> {
+    let reached = pathfinding_reached(scene, grid);
+    let mut distances = vec![u32::MAX; scene.blocked.len()];
+    reached.into_iter().for_each(|(at, (_, sum))| distances[at as usize] = sum);
+    distances[scene.goal] = 0;
+    distances
+}
+
+/// The cells that `pathfinding` reaches: the one before each, and its distance.
+fn pathfinding_reached(scene: &Scene, grid: &Grid) -> HashMap<u32, (u32, u32)> {
     let codes = 0..scene.connectivity.neighbour_count() as u8;
     // Steps back from a cell. A step and its reverse pass the same corners; the cost is that of the entered cell.
     let before = |&at: &u32| {
@@ -104,13 +114,16 @@ fn pathfinding(scene: &Scene, grid: &Grid, distances: &[u32]) -> (f64, Option<us
     };
     let goal = scene.goal as u32;
     let is_plain = scene.connectivity == Connectivity::Four && scene.costs.is_empty();
-    let (ms, reached) = time(|| {
-        if is_plain {
-            pathfinding::prelude::dijkstra_all(&goal, beside)
-        } else {
-            pathfinding::prelude::dijkstra_all(&goal, before)
-        }
-    });
+    if is_plain {
+        pathfinding::prelude::dijkstra_all(&goal, beside)
+    } else {
+        pathfinding::prelude::dijkstra_all(&goal, before)
+    }
+}
+
+/// The time of `pathfinding` for all distances in milliseconds, and the first cell whose distance differs.
+fn pathfinding(scene: &Scene, grid: &Grid, distances: &[u32]) -> (f64, Option<usize>) {
+    let (ms, reached) = time(|| pathfinding_reached(scene, grid));
     let wrong = distances.iter().enumerate().find(|&(at, &distance)| {
         let known = if at == scene.goal { Some(0) } else { reached.get(&(at as u32)).map(|&(_, sum)| sum) };
         known.unwrap_or(u32::MAX) != distance
@@ -133,6 +146,17 @@ impl BaseMap for Exits<'_> {
         ];
         near.into_iter().flatten().filter(|&near| !self.0.blocked[near]).map(|near| (near, 1.0)).collect()
     }
+}
+
+/// The distances of `bracket-pathfinding`, by cell. Not reached is [`u32::MAX`].
+pub(crate) fn bracket_distances(scene: &Scene) -> Vec<u32> {
+    let [width, height, _] = scene.size;
+    let map = DijkstraMap::new(width, height, &[scene.goal], &Exits(scene), f32::MAX).map;
+    let mut distances: Vec<u32> =
+        map.into_iter().map(|x| if x < f32::MAX { x as u32 } else { u32::MAX }).collect();
+    // The crate gives the goal a distance of 2.
+    distances[scene.goal] = 0;
+    distances
 }
 
 /// The time of `bracket-pathfinding` for all distances in milliseconds, and the first cell whose distance differs. The goal is

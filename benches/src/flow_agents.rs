@@ -13,7 +13,7 @@ use crate::report::{Cell, Report, Table};
 use crate::timing::interleave;
 
 /// Steps in a plain loop over the cells and the next-cell codes.
-fn plain_steps(field: &Field, offsets: &[[i32; 3]], cells: &[At]) -> Vec<At> {
+pub(crate) fn plain_steps(field: &Field, offsets: &[[i32; 3]], cells: &[At]) -> Vec<At> {
     let [width, ..] = field.grid().size();
     let Some((_, next)) = field.host() else { return Vec::new() };
     cells

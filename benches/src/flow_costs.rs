@@ -132,7 +132,7 @@ impl Ord for Open {
 }
 
 /// The distances to a target: steps times the mean friction of both cells, corners are cut.
-fn dijkstra(side: usize, friction: &[f32], target: usize) -> Vec<f64> {
+pub(crate) fn dijkstra(side: usize, friction: &[f32], target: usize) -> Vec<f64> {
     let mut distances = vec![f64::INFINITY; friction.len()];
     distances[target] = 0.0;
     let mut heap = BinaryHeap::from([Open(0.0, target)]);
@@ -155,4 +155,21 @@ fn dijkstra(side: usize, friction: &[f32], target: usize) -> Vec<f64> {
         }
     }
     distances
+}
+
+/// The distance of a cell by those of its neighbours: the least of theirs and the step.
+pub(crate) fn least_of_neighbours(side: usize, friction: &[f32], distances: &[f32], at: usize) -> f64 {
+    let (x, y) = (at % side, at / side);
+    let mut least = f64::INFINITY;
+    for to_y in y.saturating_sub(1)..(y + 2).min(side) {
+        for to_x in x.saturating_sub(1)..(x + 2).min(side) {
+            let to = to_y * side + to_x;
+            if to != at {
+                let length = if to_x != x && to_y != y { std::f64::consts::SQRT_2 } else { 1.0 };
+                let step = length * (f64::from(friction[at]) + f64::from(friction[to])) / 2.0;
+                least = least.min(f64::from(distances[to]) + step);
+            }
+        }
+    }
+    least
 }

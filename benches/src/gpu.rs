@@ -2,7 +2,7 @@
 //! device can do at best. It keeps to a budget of time, names what it skips, and needs neither network nor compiler.
 
 mod adapter;
-mod budget;
+
 mod compare;
 mod fields;
 mod frames;
@@ -12,14 +12,17 @@ mod parity;
 mod parity_encoded;
 mod roofline;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::budget;
 use crate::error::Trouble;
 use crate::machine;
-use crate::report::Report;
+use crate::report::{self, Report};
 use kit::Kit;
+
+pub(crate) use roofline::best;
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Options {
@@ -76,7 +79,7 @@ pub(crate) fn run(options: &Options) -> Result<bool, String> {
         return Err(format!("--only {}: there are the parts {names}", options.only.as_deref().unwrap_or("")));
     }
     if let Some(path) = &options.json {
-        kit::check_writable(path)?;
+        report::check_writable("--json", path)?;
     }
     let adapters = hullfield::adapters();
     let chosen = adapter::choose(&adapters, options.adapter.as_deref(), options.software)?;
@@ -84,7 +87,7 @@ pub(crate) fn run(options: &Options) -> Result<bool, String> {
     header.retain(|(name, _)| *name != "peer");
     let mut report = Report::new(header);
     report.print_header();
-    report.fact("commit", commit());
+    report.fact("commit", machine::commit());
     report.fact("date", machine::date());
     adapter::describe(&mut report, chosen);
     if chosen.kind == "software" {
@@ -102,21 +105,4 @@ pub(crate) fn run(options: &Options) -> Result<bool, String> {
     kit.finish()?;
     kit.print_conclusion();
     Ok(kit.report.failures().is_empty())
-}
-
-/// The commit that the program was built from: what `cargo xtask gpu` wrote beside it, or that of the checkout it runs in.
-fn commit() -> String {
-    let beside = || {
-        let program = std::env::current_exe().ok()?;
-        std::fs::read_to_string(program.parent()?.join("commit")).ok()
-    };
-    let of_checkout = || {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let mut git = std::process::Command::new("git");
-        let output =
-            git.arg("-C").arg(root).args(["describe", "--always", "--dirty", "--abbrev=12"]).output().ok()?;
-        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
-    };
-    let found = beside().or_else(of_checkout).map(|text| text.trim().to_owned());
-    found.filter(|text| !text.is_empty()).unwrap_or_else(|| "unknown".into())
 }

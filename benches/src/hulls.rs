@@ -14,13 +14,13 @@ use hullfield_oracle::random::Random;
 use crate::options::Options;
 use crate::report::{Cell, Report, Table};
 
-type Point = [f32; 3];
+pub(crate) type Point = [f32; 3];
 
 /// Vertices and triangles.
-type Mesh = (Vec<Point>, Vec<[u32; 3]>);
+pub(crate) type Mesh = (Vec<Point>, Vec<[u32; 3]>);
 
 /// A hull builder: returns a mesh or an error.
-type Builder = fn(&[Point]) -> Result<Mesh, String>;
+pub(crate) type Builder = fn(&[Point]) -> Result<Mesh, String>;
 
 /// A builder that takes longer counts as hung.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -28,9 +28,9 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 /// A point outside the hull by more than this share of the cloud's size is a failure.
 const TOLERANCE: f64 = 1e-6;
 
-const OURS: &str = "hullfield";
+pub(crate) const OURS: &str = "hullfield";
 
-const BUILDERS: [(&str, Builder); 3] =
+pub(crate) const BUILDERS: [(&str, Builder); 3] =
     [(OURS, with_hullfield), ("quickhull", with_quickhull), ("parry3d", with_parry)];
 
 fn with_hullfield(points: &[Point]) -> Result<Mesh, String> {
@@ -138,6 +138,17 @@ fn check(points: &[Point], solid: bool, (vertices, triangles): &Mesh) -> Outcome
     }
 }
 
+/// Checks the mesh of a solid against points of its cloud.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn check_solid(points: &[Point], mesh: &Mesh) -> Result<(), String> {
+    match check(points, true, mesh) {
+        Outcome::Good { .. } => Ok(()),
+        other => Err(format!("the hull is wrong: {}", other.short())),
+    }
+}
+
 /// Whether the points span three dimensions, exactly as stored.
 fn is_solid(points: &[Point]) -> bool {
     Hull::from_points(points).is_ok_and(|hull| hull.dimension() == Dimension::Solid)
@@ -171,7 +182,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-fn in_ball(random: &mut Random) -> Point {
+pub(crate) fn in_ball(random: &mut Random) -> Point {
     loop {
         let p = [0; 3].map(|_| random.between(-1.0, 1.0));
         if dot(p, p) <= 1.0 {

@@ -17,7 +17,7 @@ pub(crate) fn header(quick: bool) -> Vec<(&'static str, String)> {
         ("profile", format!("{profile}, opt-level {}", env!("HULLFIELD_OPT_LEVEL"))),
         ("threads", rayon::current_num_threads().to_string()),
         ("seed", SEED.to_string()),
-        ("peer", "parry3d 0.31.1".into()),
+        ("peer", crate::peer::PARRY.into()),
     ];
     if quick {
         header.push(("quick", "small scenes, few repetitions: these times mean little".into()));
@@ -93,9 +93,86 @@ pub(crate) fn peak_memory_bytes() -> Option<u64> {
     Some(kib * 1024)
 }
 
+/// The commit that the program was built from: what `cargo xtask gpu` wrote beside it, or that of the checkout it runs in.
+pub(crate) fn commit() -> String {
+    let beside = || {
+        let program = std::env::current_exe().ok()?;
+        std::fs::read_to_string(program.parent()?.join("commit")).ok()
+    };
+    let of_checkout = || {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let mut git = std::process::Command::new("git");
+        let output =
+            git.arg("-C").arg(root).args(["describe", "--always", "--dirty", "--abbrev=12"]).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let found = beside().or_else(of_checkout).map(|text| text.trim().to_owned());
+    found.filter(|text| !text.is_empty()).unwrap_or_else(|| "unknown".into())
+}
+
+/// A cache of the processor.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Cache {
+    /// Such as `L2`.
+    pub(crate) name: String,
+    pub(crate) bytes: u64,
+}
+
+/// The caches that hold data, the smallest first, where the system tells them.
+pub(crate) fn caches() -> Vec<Cache> {
+    let read = |index: usize, file: &str| {
+        let path = format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{file}");
+        Some(std::fs::read_to_string(path).ok()?.trim().to_owned())
+    };
+    let cache = |index: usize| {
+        let (kind, level, size) = (read(index, "type")?, read(index, "level")?, read(index, "size")?);
+        (kind != "Instruction").then_some(())?;
+        Some(Cache { name: format!("L{level}"), bytes: bytes_of(&size)? })
+    };
+    let mut caches: Vec<Cache> = (0..8).filter_map(cache).collect();
+    caches.sort_by_key(|cache| cache.bytes);
+    caches
+}
+
+/// A size such as `32K` or `8M`.
+fn bytes_of(text: &str) -> Option<u64> {
+    let (number, factor) = match text.as_bytes().last()? {
+        b'K' => (&text[..text.len() - 1], 1024),
+        b'M' => (&text[..text.len() - 1], 1024 * 1024),
+        _ => (text, 1),
+    };
+    number.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+/// Bytes of memory that programs can have now, if the system reports it.
+pub(crate) fn free_memory_bytes() -> Option<u64> {
+    memory_line("MemAvailable:")
+}
+
+/// Bytes of memory of the machine, if the system reports it.
+pub(crate) fn memory_bytes() -> Option<u64> {
+    memory_line("MemTotal:")
+}
+
+fn memory_line(name: &str) -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with(name))?;
+    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kib * 1024)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_of_caches() {
+        assert_eq!(
+            ["48K", "2M", "512", "", "K", "12G"].map(bytes_of),
+            [Some(49_152), Some(2_097_152), Some(512), None, None, None]
+        );
+        assert!(caches().windows(2).all(|two| two[0].bytes <= two[1].bytes));
+    }
 
     #[test]
     fn dates() {

@@ -3,6 +3,8 @@
 
 mod accuracy;
 mod broad;
+mod budget;
+mod changes;
 mod collide;
 mod compounds;
 mod dispatches;
@@ -15,17 +17,21 @@ mod flow_device;
 mod flow_rasters;
 mod flow_scenes;
 mod gpu;
+mod growth;
 mod heights;
 mod hulls;
 mod kernels;
 mod machine;
+mod markers;
 mod measures;
 mod memory;
 mod options;
+mod page;
 mod path;
 mod peer;
 mod plain;
 mod planner;
+mod plot;
 mod rays;
 mod regimes;
 mod report;
@@ -75,10 +81,16 @@ enum Job {
     Shaders(shaders::Options),
     /// The kit for a machine with a GPU: parity, every kernel's time, frames, pairs, fields, agents, bandwidth; within a budget of time.
     Gpu(gpu::Options),
+    /// What changed between two reports of `all`, beyond their noise. Exit code 1 if something is slower.
+    Compare(changes::Options),
+    /// Writes tables of a report between their markers in README.md and benches/README.md.
+    WriteTables(markers::Options),
     /// The Rust side of `python/benches/distances.py`, which starts it.
     Wheel(wheel::Options),
-    /// All of these but accuracy, shaders, gpu and wheel.
-    All(Options),
+    /// All of collide, hulls, flow, room and path.
+    Tables(Options),
+    /// The report: how time and memory grow with size in every domain, beside peers; the hardware's limits; named scenes. Within a budget of time.
+    All(growth::Options),
 }
 
 /// A group of benches. It adds its tables and failed checks to the report.
@@ -111,12 +123,26 @@ fn main() -> ExitCode {
                 Err(message) => refuse(&message),
             };
         }
-        Job::All(options) => (&[hulls::run, collide::run, flow::run, room::run, path::run], options.clone()),
+        Job::All(options) => return code(growth::run(options)),
+        Job::Compare(options) => return code(changes::run(options)),
+        Job::WriteTables(options) => return code(markers::run(options)),
+        Job::Tables(options) => {
+            (&[hulls::run, collide::run, flow::run, room::run, path::run], options.clone())
+        }
     };
     if options.pairs == 0 {
         return refuse("--pairs must be above zero");
     }
     match run(groups, &options) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(message) => refuse(&message),
+    }
+}
+
+/// The exit code of a job that says whether all was well.
+fn code(done: Result<bool, String>) -> ExitCode {
+    match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
         Err(message) => refuse(&message),

@@ -20,7 +20,7 @@ use crate::timing::{Samples, interleave, interleave_all, time};
 
 type Query = [[f64; 3]; 2];
 /// Points, and triangles over them.
-type Mesh = (Vec<[f64; 3]>, Vec<[u32; 3]>);
+pub(crate) type Mesh = (Vec<[f64; 3]>, Vec<[u32; 3]>);
 
 /// A mesh, queries, and their true lengths if another program has computed them.
 struct Scene {
@@ -170,7 +170,7 @@ fn obj(text: &str) -> Option<Mesh> {
 }
 
 /// A closed, bumpy surface of `n` rings and 4 (n − 1) n triangles.
-fn lump(n: u32) -> Mesh {
+pub(crate) fn lump(n: u32) -> Mesh {
     use std::f64::consts::{PI, TAU};
     let around = 2 * n;
     let radius = |x: f64, y: f64, z: f64| {
@@ -488,7 +488,7 @@ fn peer(options: &Options, report: &mut Report, scenes: &[Scene]) -> Result<(), 
 }
 
 /// Splits every triangle into four. Vertices keep their numbers, and lengths do not change.
-fn split(points: &mut Vec<[f64; 3]>, triangles: &[[u32; 3]]) -> Vec<[u32; 3]> {
+pub(crate) fn split(points: &mut Vec<[f64; 3]>, triangles: &[[u32; 3]]) -> Vec<[u32; 3]> {
     let mut middles = std::collections::HashMap::new();
     let mut middle = |a: u32, b: u32| {
         *middles.entry([a.min(b), a.max(b)]).or_insert_with(|| {

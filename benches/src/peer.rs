@@ -4,11 +4,14 @@ use hullfield::collide::{Body, Compound, CompoundBody, Exclusions, Hull, LinkPos
 use hullfield_oracle::Placed;
 use parry3d::bounding_volume::{Aabb, BoundingVolume};
 use parry3d::math::{Pose, Rotation, Vector};
-use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhNode};
+use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhNode, BvhWorkspace};
 use parry3d::query;
 use parry3d::query::RayCast;
 use parry3d::shape::{Compound as PeerCompound, ConvexPolyhedron, HeightField, Shape, SharedShape};
 use parry3d::utils::Array2;
+
+/// The peer's name and version.
+pub(crate) const PARRY: &str = "parry3d 0.31.1";
 
 /// parry3d's shapes and poses, built from the same f32 numbers.
 pub(crate) struct Peer {
@@ -105,6 +108,41 @@ impl Peer {
             times.push(found.map_err(|error| error.to_string())?.map(|hit| hit.time_of_impact));
         }
         Ok(())
+    }
+
+    /// The pairs of bodies that overlap, sorted: from a tree over the boxes of all bodies, or of each world of so many bodies. Pairs of which no
+    /// body is one of the first `moving` are left out.
+    ///
+    /// # Errors
+    /// As [`Peer::intersections`].
+    pub(crate) fn hits(&self, world: Option<usize>, moving: usize) -> Result<Vec<[u32; 2]>, String> {
+        let shapes: Vec<&ConvexPolyhedron> = self
+            .shapes
+            .iter()
+            .map(Option::as_ref)
+            .collect::<Option<_>>()
+            .ok_or("parry3d built no shape for a hull")?;
+        let (mut hits, mut workspace) = (Vec::new(), BvhWorkspace::default());
+        let size = world.unwrap_or(self.poses.len()).max(1);
+        for (index, (poses, hulls)) in self.poses.chunks(size).zip(self.hulls.chunks(size)).enumerate() {
+            let boxes: Vec<Aabb> =
+                poses.iter().zip(hulls).map(|(pose, &hull)| shapes[hull].compute_aabb(pose)).collect();
+            let tree = Bvh::from_leaves(BvhBuildStrategy::Binned, &boxes);
+            let first = (index * size) as u32;
+            tree.traverse_bvtt_single_tree::<false>(&mut workspace, &mut |a, b| {
+                let [i, j] = [a as usize, b as usize];
+                if index * size + i.min(j) >= moving {
+                    return;
+                }
+                let found =
+                    query::intersection_test(&poses[i], shapes[hulls[i]], &poses[j], shapes[hulls[j]]);
+                if found.is_ok_and(|found| found.intersecting) {
+                    hits.push([first + a.min(b), first + a.max(b)]);
+                }
+            });
+        }
+        hits.sort_unstable();
+        Ok(hits)
     }
 
     fn query_pairs<T>(

@@ -198,6 +198,45 @@ fn cast(arena: &Arena, bodies: &[Body], rays: &[Ray]) -> Result<(Vec<Raycast>, u
     Ok((found.rows, found.stats.candidate_count))
 }
 
+/// Rays from anywhere in a scene, in any direction.
+pub(crate) fn random_rays(scene: &Scene, count: usize) -> Vec<Ray> {
+    rays(scene, Kind::Random, count)
+}
+
+/// Checks some first hits, as body and distance, against the oracle: the ray meets that body there, and no other before.
+///
+/// # Errors
+/// The first hit that is wrong.
+pub(crate) fn check_hits(scene: &Scene, rays: &[Ray], hits: &[Option<(u32, f32)>]) -> Result<(), String> {
+    if hits.len() != rays.len() {
+        return Err(format!("{} rows for {} rays", hits.len(), rays.len()));
+    }
+    let misses = |k: usize, body: u32, most: f32| {
+        let placed = &scene.bodies[body as usize];
+        let ray = ray::Ray { origin: rays[k].origin, direction: rays[k].direction, max_distance: most };
+        check(&scene.shapes[placed.hull as usize], &placed.pose, &ray, None)
+    };
+    let sample: Vec<usize> = (0..rays.len()).step_by((rays.len() / CHECKED_RAYS).max(1)).collect();
+    sample.par_iter().try_for_each(|&k| {
+        let before = hits[k].map_or(rays[k].max_distance, |(_, distance)| distance * (1.0 - 1e-4) - 1e-5);
+        if let Some((body, distance)) = hits[k]
+            && misses(k, body, distance * (1.0 + 1e-4) + 1e-5).is_ok()
+        {
+            return Err(format!("ray {k} does not hit body {body} within {distance}"));
+        }
+        if before <= 0.0 {
+            return Ok(());
+        }
+        let step = (scene.bodies.len() / CHECKED_BODIES).max(1);
+        for other in
+            (k % step..scene.bodies.len()).step_by(step).chain(hits[k].map(|(body, _)| body as usize))
+        {
+            misses(k, other as u32, before).map_err(|error| format!("ray {k}, body {other}: {error}"))?;
+        }
+        Ok(())
+    })
+}
+
 fn rays(scene: &Scene, kind: Kind, count: usize) -> Vec<Ray> {
     let mut random = Random::new(SEED);
     let places = scene.bodies.iter().map(|body| body.pose.position64());

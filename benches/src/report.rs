@@ -1,205 +1,116 @@
-//! The report: text tables for people, JSON for programs, an HTML page for a browser.
+//! The report: sections of tables and figures. It prints as text and writes JSON; `page.rs` makes the HTML page.
 
-use std::fmt::Write as _;
+mod table;
+
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-/// A cell of a table.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Cell {
-    /// Words.
-    Text(String),
-    /// A count.
-    Count(u64),
-    /// A measured number, and the decimals to print.
-    Number(f64, usize),
-    /// A small number, printed in scientific notation.
-    Small(f64),
-    /// A share of 1, printed in per cent, and the decimals to print.
-    Share(f64, usize),
-    /// Not measured, or not applicable.
-    Empty,
-}
+pub(crate) use table::{Cell, Table};
 
-impl From<&str> for Cell {
-    fn from(text: &str) -> Self {
-        Self::Text(text.into())
-    }
-}
-
-impl From<String> for Cell {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
-
-impl From<u64> for Cell {
-    fn from(count: u64) -> Self {
-        Self::Count(count)
-    }
-}
-
-impl From<usize> for Cell {
-    fn from(count: usize) -> Self {
-        Self::Count(count as u64)
-    }
-}
-
-impl Cell {
-    /// As in the table.
-    pub(crate) fn text(&self) -> String {
-        match self {
-            Self::Text(text) => text.clone(),
-            Self::Count(count) => thousands(*count),
-            Self::Number(x, _) if !x.is_finite() => "–".into(),
-            Self::Number(x, decimals) => format!("{x:.decimals$}"),
-            Self::Small(x) => format!("{x:.1e}"),
-            Self::Share(x, _) if !x.is_finite() => "–".into(),
-            Self::Share(x, decimals) => format!("{:.decimals$} %", 100.0 * x),
-            Self::Empty => "–".into(),
-        }
-    }
-
-    fn json(&self) -> Value {
-        match self {
-            Self::Text(text) => json!(text),
-            Self::Count(count) => json!(count),
-            // Numbers that are not finite become null.
-            Self::Number(x, _) | Self::Small(x) | Self::Share(x, _) => json!(x),
-            Self::Empty => Value::Null,
-        }
-    }
-
-    fn is_text(&self) -> bool {
-        matches!(self, Self::Text(_))
-    }
-}
-
-fn thousands(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// A table of measurements.
+/// A drawing with its legend and caption.
 #[derive(Debug, Clone)]
-pub(crate) struct Table {
-    name: &'static str,
+pub(crate) struct Figure {
     title: String,
-    columns: Vec<&'static str>,
-    rows: Vec<Vec<Cell>>,
-    notes: Vec<String>,
+    svg: String,
+    legend: String,
+    caption: String,
+    command: Option<String>,
 }
 
-impl Table {
-    /// An empty table. `name` and the columns are its keys in JSON.
-    pub(crate) fn new(name: &'static str, title: impl Into<String>, columns: &[&'static str]) -> Self {
-        Self { name, title: title.into(), columns: columns.to_vec(), rows: Vec::new(), notes: Vec::new() }
+impl Figure {
+    /// A figure. `svg` and `legend` are HTML; the other texts are plain.
+    pub(crate) fn new(
+        title: impl Into<String>,
+        svg: String,
+        legend: String,
+        caption: impl Into<String>,
+    ) -> Self {
+        Self { title: title.into(), svg, legend, caption: caption.into(), command: None }
     }
 
-    /// Adds a row with a cell for each column.
-    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
-        let mut row: Vec<Cell> = cells.into_iter().collect();
-        row.resize(self.columns.len(), Cell::Empty);
-        self.rows.push(row);
+    /// The same with the command line that makes it.
+    pub(crate) fn with_command(mut self, command: impl Into<String>) -> Self {
+        self.command = Some(command.into());
+        self
     }
 
-    /// Adds a sentence below the table.
-    pub(crate) fn note(&mut self, note: impl Into<String>) {
-        self.notes.push(note.into());
+    /// The title.
+    pub(crate) fn title(&self) -> &str {
+        &self.title
     }
 
-    /// Whether it has no row.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+    /// The drawing, as SVG.
+    pub(crate) fn svg(&self) -> &str {
+        &self.svg
     }
 
-    fn print(&self) -> String {
-        let printed: Vec<Vec<String>> =
-            self.rows.iter().map(|row| row.iter().map(Cell::text).collect()).collect();
-        let width = |column: usize| {
-            let cells = printed.iter().map(|row| row[column].chars().count());
-            cells.chain([self.columns[column].chars().count()]).max().unwrap_or(0)
-        };
-        let is_text = |column: usize| self.rows.iter().all(|row| row[column].is_text());
-        let line = |cells: &[String]| {
-            let mut line = String::from(" ");
-            for (column, cell) in cells.iter().enumerate() {
-                let gap = " ".repeat(width(column) - cell.chars().count());
-                if is_text(column) {
-                    let _ = write!(line, " {cell}{gap} ");
-                } else {
-                    let _ = write!(line, " {gap}{cell} ");
-                }
-            }
-            line.trim_end().to_string() + "\n"
-        };
-        let mut text = format!("\n{}\n", self.title);
-        text += &line(&self.columns.iter().map(ToString::to_string).collect::<Vec<_>>());
-        for row in &printed {
-            text += &line(row);
-        }
-        for note in &self.notes {
-            let _ = writeln!(text, "  {note}");
-        }
-        text
+    /// The legend, as HTML. Empty if there is none.
+    pub(crate) fn legend(&self) -> &str {
+        &self.legend
+    }
+
+    /// The sentences below the drawing.
+    pub(crate) fn caption(&self) -> &str {
+        &self.caption
+    }
+
+    /// The command line that makes it.
+    pub(crate) fn command(&self) -> Option<&str> {
+        self.command.as_deref()
     }
 
     fn json(&self) -> Value {
-        let row = |row: &Vec<Cell>| -> Value {
-            let entries =
-                self.columns.iter().zip(row).map(|(column, cell)| (column.replace(' ', "_"), cell.json()));
-            Value::Object(entries.collect())
-        };
-        let rows: Vec<Value> = self.rows.iter().map(row).collect();
-        json!({ "name": self.name, "title": self.title, "rows": rows, "notes": self.notes })
-    }
-
-    fn html(&self) -> String {
-        let mut text = format!("<h2>{}</h2>\n<table>\n<tr>", escape(&self.title));
-        for column in &self.columns {
-            let _ = write!(text, "<th>{}</th>", escape(column));
-        }
-        text += "</tr>\n";
-        for row in &self.rows {
-            text += "<tr>";
-            for cell in row {
-                let class = if cell.is_text() { "" } else { " class=\"n\"" };
-                let _ = write!(text, "<td{class}>{}</td>", escape(&cell.text()));
-            }
-            text += "</tr>\n";
-        }
-        text += "</table>\n";
-        for note in &self.notes {
-            let _ = writeln!(text, "<p>{}</p>", escape(note));
-        }
-        text
+        json!({ "title": self.title, "caption": self.caption, "command": self.command })
     }
 }
 
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+/// A part of a section.
+#[derive(Debug)]
+pub(crate) enum Item {
+    Table(Table),
+    Figure(Figure),
+    /// A check that failed.
+    Failure(String),
+}
+
+/// A part of the report.
+#[derive(Debug, Default)]
+pub(crate) struct Section {
+    heading: String,
+    sentences: Vec<String>,
+    items: Vec<Item>,
+}
+
+impl Section {
+    /// The heading. It is empty for what comes before the first section.
+    pub(crate) fn heading(&self) -> &str {
+        &self.heading
+    }
+
+    /// The sentences below the heading.
+    pub(crate) fn sentences(&self) -> &[String] {
+        &self.sentences
+    }
+
+    /// The tables, figures and failed checks, in order.
+    pub(crate) fn items(&self) -> &[Item] {
+        &self.items
+    }
 }
 
 /// The report of a run.
 #[derive(Debug)]
 pub(crate) struct Report {
     header: Vec<(&'static str, String)>,
-    tables: Vec<Table>,
+    sections: Vec<Section>,
     failures: Vec<String>,
 }
 
 impl Report {
     /// A report with a header that describes the machine.
     pub(crate) fn new(header: Vec<(&'static str, String)>) -> Self {
-        Self { header, tables: Vec::new(), failures: Vec::new() }
+        Self { header, sections: vec![Section::default()], failures: Vec::new() }
     }
 
     /// Adds a line to the header, and prints it.
@@ -208,15 +119,70 @@ impl Report {
         self.header.push((name, value));
     }
 
+    /// Adds a line to the header before it is printed.
+    pub(crate) fn fact_silent(&mut self, name: &'static str, value: String) {
+        self.header.push((name, value));
+    }
+
     /// Adds a finished table, and prints it.
     pub(crate) fn table(&mut self, table: Table) {
         say(format_args!("{}", table.print()));
-        self.tables.push(table);
+        self.add(Item::Table(table));
+    }
+
+    /// Begins a section, and prints its heading. What is added next belongs to it.
+    pub(crate) fn section(&mut self, heading: impl Into<String>) {
+        let heading = heading.into();
+        say(format_args!("\n# {heading}\n"));
+        self.sections.push(Section { heading, ..Section::default() });
+    }
+
+    /// Adds a sentence below the heading of the section, and prints it.
+    pub(crate) fn sentence(&mut self, sentence: impl Into<String>) {
+        let sentence = sentence.into();
+        say(format_args!("  {sentence}\n"));
+        if let Some(section) = self.sections.last_mut() {
+            section.sentences.push(sentence);
+        }
+    }
+
+    /// Moves the last section to the front, where a summary belongs.
+    pub(crate) fn move_last_section_to_front(&mut self) {
+        if self.sections.len() > 2 {
+            self.sections[1..].rotate_right(1);
+        }
+    }
+
+    /// Adds a figure. Only the page shows it.
+    pub(crate) fn figure(&mut self, figure: Figure) {
+        self.add(Item::Figure(figure));
     }
 
     /// Adds a check that failed.
     pub(crate) fn fail(&mut self, failure: impl Into<String>) {
-        self.failures.push(failure.into());
+        let failure = failure.into();
+        self.add(Item::Failure(failure.clone()));
+        self.failures.push(failure);
+    }
+
+    fn add(&mut self, item: Item) {
+        if let Some(section) = self.sections.last_mut() {
+            section.items.push(item);
+        }
+    }
+
+    /// The names and values of the header.
+    pub(crate) fn header(&self) -> &[(&'static str, String)] {
+        &self.header
+    }
+
+    /// The sections, in order. The first has no heading; it is empty if all items belong to others.
+    pub(crate) fn sections(&self) -> &[Section] {
+        &self.sections
+    }
+
+    fn items(&self) -> impl Iterator<Item = &Item> {
+        self.sections.iter().flat_map(|section| &section.items)
     }
 
     /// The checks that failed.
@@ -250,36 +216,41 @@ impl Report {
     /// The report as a value of JSON.
     pub(crate) fn to_value(&self) -> Value {
         let header = self.header.iter().map(|(name, value)| (name.replace(' ', "_"), json!(value))).collect();
+        let tables = self.items().filter_map(|item| match item {
+            Item::Table(table) => Some(table.json()),
+            _ => None,
+        });
+        let figures = self.items().filter_map(|item| match item {
+            Item::Figure(figure) => Some(figure.json()),
+            _ => None,
+        });
         json!({
             "header": Value::Object(header),
-            "tables": self.tables.iter().map(Table::json).collect::<Vec<_>>(),
+            "tables": tables.collect::<Vec<_>>(),
+            "figures": figures.collect::<Vec<_>>(),
             "failures": self.failures,
         })
     }
+}
 
-    /// The report as a self-contained HTML page.
-    pub(crate) fn to_html(&self) -> String {
-        let mut text = String::from(
-            "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>hullfield-bench</title>\n<style>\n\
-             body { font: 15px/1.5 system-ui, sans-serif; max-width: 75em; margin: 2em auto; padding: 0 1em; }\n\
-             table { border-collapse: collapse; margin: .5em 0; }\n\
-             th, td { padding: .2em .8em; border-bottom: 1px solid #8884; text-align: left; }\n\
-             td.n { text-align: right; font-variant-numeric: tabular-nums; }\n\
-             p { margin: .3em 0; color: #666; }\n.bad { color: #b00; font-weight: bold; }\n</style>\n\
-             <h1>hullfield-bench</h1>\n<table>\n",
-        );
-        for (name, value) in &self.header {
-            let _ = writeln!(text, "<tr><th>{}</th><td>{}</td></tr>", escape(name), escape(value));
-        }
-        text += "</table>\n";
-        for table in &self.tables {
-            text += &table.html();
-        }
-        for failure in &self.failures {
-            let _ = writeln!(text, "<p class=\"bad\">failed: {}</p>", escape(failure));
-        }
-        text + "</html>\n"
+/// Checks before a run that a file can be written where it shall be. `option` names it on the command line.
+///
+/// # Errors
+/// A message that names the file.
+pub(crate) fn check_writable(option: &str, path: &Path) -> Result<(), String> {
+    let named = |what: &str| format!("{option} {}: {what}", path.display());
+    if path.is_dir() {
+        return Err(named("it is a folder"));
     }
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty())
+        && !folder.is_dir()
+    {
+        return Err(named(&format!("there is no folder {}", folder.display())));
+    }
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let done = std::fs::write(&part, "").and_then(|()| std::fs::remove_file(&part));
+    done.map_err(|error| named(&format!("it cannot be written: {error}")))
 }
 
 /// Writes a file as a whole or not at all.
@@ -306,42 +277,40 @@ pub(crate) fn say(text: std::fmt::Arguments<'_>) {
 mod tests {
     use super::*;
 
-    fn report() -> Report {
-        let mut table = Table::new("t", "A <table>", &["scene", "ns a pair", "share"]);
+    fn table() -> Table {
+        let mut table = Table::new("t", "A table", &["scene", "ns a pair", "share"]);
         table.row(["32 & more".into(), Cell::Number(12.345, 1), Cell::Share(0.25, 0)]);
         table.row(["8".into(), Cell::Number(f64::NAN, 1)]);
-        let mut report = Report::new(vec![("cpu", "some".into())]);
-        report.tables.push(table);
-        report
-    }
-
-    #[test]
-    fn tables_line_up() {
-        let text = report().tables[0].print();
-        let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[2], "  scene      ns a pair  share");
-        assert_eq!(lines[3], "  32 & more       12.3   25 %");
-        assert_eq!(lines[4], "  8                  –      –");
+        table
     }
 
     #[test]
     fn json_has_every_number_and_null_for_nan() {
-        let value: Value = serde_json::from_str(&report().to_json()).unwrap();
+        let mut report = Report::new(vec![("cpu", "some".into())]);
+        report.table(table());
+        report.section("More");
+        report.figure(Figure::new("F", String::new(), String::new(), "A line.").with_command("draw it"));
+        report.table(table().with_command("run it"));
+        report.fail("a check");
+        let value: Value = serde_json::from_str(&report.to_json()).unwrap();
         assert_eq!(value["tables"][0]["rows"][0]["ns_a_pair"], 12.345);
         assert_eq!(value["tables"][0]["rows"][1]["ns_a_pair"], Value::Null);
+        assert_eq!(value["tables"][0]["command"], Value::Null);
+        assert_eq!(value["tables"][1]["command"], "run it");
+        assert_eq!(value["figures"][0], json!({ "title": "F", "caption": "A line.", "command": "draw it" }));
+        assert_eq!(value["failures"], json!(["a check"]));
         assert_eq!(value["header"]["cpu"], "some");
     }
 
     #[test]
-    fn html_is_escaped() {
-        let html = report().to_html();
-        assert!(html.contains("A &lt;table&gt;") && html.contains("32 &amp; more"));
-    }
-
-    #[test]
-    fn thousands_are_separated() {
-        assert_eq!(thousands(0), "0");
-        assert_eq!(thousands(999), "999");
-        assert_eq!(thousands(49_995_000), "49,995,000");
+    fn a_file_that_cannot_be_written_is_found_before_the_run() {
+        let folder = std::env::temp_dir();
+        let check = |path: &Path| check_writable("--json", path);
+        assert_eq!(check(&folder.join("hullfield-report-test.json")), Ok(()));
+        assert!(check(&folder).unwrap_err().contains("it is a folder"));
+        let missing = check(&folder.join("no such folder/gpu.json")).unwrap_err();
+        assert!(missing.contains("there is no folder") && missing.contains("no such folder"), "{missing}");
+        let unwritable = check(Path::new("/proc/gpu.json")).unwrap_err();
+        assert!(unwritable.contains("cannot be written"), "{unwritable}");
     }
 }

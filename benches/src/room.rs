@@ -85,7 +85,7 @@ fn scenes(options: &Options) -> Result<Vec<Scene>, String> {
 }
 
 /// A square with pillars.
-fn pillars(columns: u32, rows: u32) -> (Vec<[f64; 2]>, Vec<Vec<[f64; 2]>>) {
+pub(crate) fn pillars(columns: u32, rows: u32) -> (Vec<[f64; 2]>, Vec<Vec<[f64; 2]>>) {
     let mut random = Random::new(3);
     let mut holes = Vec::new();
     for column in 0..columns {
@@ -117,7 +117,7 @@ fn stand_in() -> Result<Scene, String> {
 }
 
 /// A room as a `.mesh` file.
-fn mesh_text(room: &Room) -> String {
+pub(crate) fn mesh_text(room: &Room) -> String {
     let mut around = vec![Vec::new(); room.vertices().len()];
     let mut polygons = String::new();
     for cell in 0..room.cell_count() as u32 {

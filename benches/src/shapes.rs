@@ -146,7 +146,7 @@ fn shape_casts(crowd: &Crowd, count: usize) -> (Vec<Placed>, Vec<ShapeCast>) {
 }
 
 /// Checks some rows against the oracle, and some that differ from the peer's. Returns how many differ.
-fn judge_casts(
+pub(crate) fn judge_casts(
     scene: &Scene,
     shapes: &[Placed],
     casts: &[ShapeCast],
@@ -284,7 +284,7 @@ pub(crate) fn nearest(options: &Options, report: &mut Report) -> Result<(), Stri
 }
 
 /// Checks some rows against the oracle. Returns how many distances differ from the peer's.
-fn judge_nearest(
+pub(crate) fn judge_nearest(
     scene: &Scene,
     rows: &[NearestBody],
     theirs: &[Option<(u32, f32)>],

@@ -40,6 +40,11 @@ impl Samples {
         self
     }
 
+    /// A quantile.
+    pub(crate) fn quantile(&self, at: f64) -> f64 {
+        quantile(&self.ms, at)
+    }
+
     /// Half the interquartile range, as a share of the median.
     pub(crate) fn spread(&self) -> f64 {
         (quantile(&self.ms, 0.75) - quantile(&self.ms, 0.25)) / (2.0 * self.median())

@@ -2,15 +2,15 @@
 //! each part.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use hullfield::Engine;
 use serde_json::{Value, json};
 
+use crate::budget::{Plan, Share, seconds};
 use crate::error::Trouble;
-use crate::gpu::budget::{Plan, Share, seconds};
 use crate::report::{self, Cell, Report, Table, say};
 
 /// The part of the budget that is planned. The rest is for what takes longer than predicted.
@@ -291,26 +291,6 @@ fn panic_text(panic: &Box<dyn std::any::Any + Send>) -> String {
     format!("a panic: {}", text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("without a message"))
 }
 
-/// Checks before a run that a file can be written where it shall be.
-///
-/// # Errors
-/// A message that names the file.
-pub(crate) fn check_writable(path: &Path) -> Result<(), String> {
-    let named = |what: &str| format!("--json {}: {what}", path.display());
-    if path.is_dir() {
-        return Err(named("it is a folder"));
-    }
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty())
-        && !folder.is_dir()
-    {
-        return Err(named(&format!("there is no folder {}", folder.display())));
-    }
-    let mut part = path.as_os_str().to_owned();
-    part.push(".part");
-    let done = std::fs::write(&part, "").and_then(|()| std::fs::remove_file(&part));
-    done.map_err(|error| named(&format!("it cannot be written: {error}")))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -405,16 +385,5 @@ mod tests {
         assert_eq!(kit.parts[0].state, "skipped");
         assert_eq!(kit.skipped[0].what, "1,000 bodies");
         assert!(kit.report.failures().is_empty());
-    }
-
-    #[test]
-    fn a_file_that_cannot_be_written_is_found_before_the_run() {
-        let folder = std::env::temp_dir();
-        assert_eq!(check_writable(&folder.join("hullfield-kit-test.json")), Ok(()));
-        assert!(check_writable(&folder).unwrap_err().contains("it is a folder"));
-        let missing = check_writable(&folder.join("no such folder/gpu.json")).unwrap_err();
-        assert!(missing.contains("there is no folder") && missing.contains("no such folder"), "{missing}");
-        let unwritable = check_writable(Path::new("/proc/gpu.json")).unwrap_err();
-        assert!(unwritable.contains("cannot be written"), "{unwritable}");
     }
 }

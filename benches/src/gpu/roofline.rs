@@ -129,6 +129,18 @@ pub(crate) fn run(kit: &mut Kit) -> Result<(), Trouble> {
 /// Samples in milliseconds, whose clock they are by, and what was done in each: its rate is the amount over the milliseconds.
 type Measured = Result<(Samples, &'static str, f64), Trouble>;
 
+/// What a device does at best, measured with little work: bytes it copies on the device and floating-point operations, per second.
+///
+/// # Errors
+/// As the device.
+pub(crate) fn best(engine: &Engine, is_software: bool) -> Result<[f64; 2], Trouble> {
+    let (bytes, invocations, steps) =
+        if is_software { (16 << 20, 1 << 13, 16) } else { (512 << 20, 1 << 21, 256) };
+    let rate = |measured: Measured| measured.map(|(samples, _, amount)| amount / samples.median());
+    // Megabytes a millisecond are gigabytes a second, and so on.
+    Ok([1e9 * rate(copy(engine, bytes, 5))?, 1e12 * rate(multiply_add(engine, invocations, steps, 5))?])
+}
+
 fn device(engine: &Engine) -> Result<(&wgpu::Device, &wgpu::Queue), Trouble> {
     Ok(engine.device().ok_or("the engine has no device")?)
 }
