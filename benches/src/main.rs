@@ -46,6 +46,7 @@ mod sweeps;
 mod timing;
 mod verdicts;
 mod warm;
+mod watch;
 mod wheel;
 mod worlds;
 
@@ -83,6 +84,8 @@ enum Job {
     Gpu(gpu::Options),
     /// What changed between two reports of `all`, beyond their noise. Exit code 1 if something is slower.
     Compare(changes::Options),
+    /// The regression watch: instruction counts of small, fixed cases against a baseline file. Exit code 1 if a case needs more than before.
+    Check(watch::Options),
     /// Writes tables of a report between their markers in README.md and benches/README.md.
     WriteTables(markers::Options),
     /// The Rust side of `python/benches/distances.py`, which starts it.
@@ -125,6 +128,7 @@ fn main() -> ExitCode {
         }
         Job::All(options) => return code(growth::run(options)),
         Job::Compare(options) => return code(changes::run(options)),
+        Job::Check(options) => return code(watch::run(options)),
         Job::WriteTables(options) => return code(markers::run(options)),
         Job::Tables(options) => {
             (&[hulls::run, collide::run, flow::run, room::run, path::run], options.clone())

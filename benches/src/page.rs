@@ -86,7 +86,8 @@ fn contents(report: &Report) -> String {
     for (index, section) in report.sections().iter().enumerate() {
         let mut inner = String::new();
         for (place, item) in section.items().iter().enumerate() {
-            if let Some(title) = title_of(item) {
+            // What has the section's name is found by it.
+            if let Some(title) = title_of(item).filter(|title| *title != section.heading()) {
                 let _ = writeln!(inner, "<li>{}</li>", link(item_id(index, place), title));
             }
         }
@@ -139,6 +140,9 @@ fn section(index: usize, section: &Section, failure_count: &mut usize) -> String
             is_in_grid = is_figure;
         }
         let heading = |title: &str| {
+            if title == section.heading() {
+                return String::new();
+            }
             format!("<h{level} id=\"{}\">{}</h{level}>\n", item_id(index, place), escape(title))
         };
         match item {

@@ -227,11 +227,20 @@ pub(crate) fn check_hits(scene: &Scene, rays: &[Ray], hits: &[Option<(u32, f32)>
         if before <= 0.0 {
             return Ok(());
         }
+        let named = |body: u32| move |error| format!("ray {k}, body {body}: {error}");
+        if let Some((body, _)) = hits[k] {
+            // A ray that comes in flat is within the tolerance of a hit for a while before it is at the surface.
+            let radius = scene.shapes[scene.bodies[body as usize].hull as usize].radius([1.0; 3]) as f32;
+            let before = before - 0.05 * radius;
+            if before > 0.0 {
+                misses(k, body, before).map_err(named(body))?;
+            }
+        }
         let step = (scene.bodies.len() / CHECKED_BODIES).max(1);
-        for other in
-            (k % step..scene.bodies.len()).step_by(step).chain(hits[k].map(|(body, _)| body as usize))
-        {
-            misses(k, other as u32, before).map_err(|error| format!("ray {k}, body {other}: {error}"))?;
+        for other in (k % step..scene.bodies.len()).step_by(step).map(|other| other as u32) {
+            if hits[k].is_none_or(|(body, _)| body != other) {
+                misses(k, other, before).map_err(named(other))?;
+            }
         }
         Ok(())
     })

@@ -9,7 +9,7 @@ use crate::machine::{self, Cache};
 const NEAR_CACHE: f64 = 3.0;
 
 /// A law whose exponent is this far below that of the larger sizes is one of fixed costs.
-const FIXED: f64 = 0.75;
+const FIXED: f64 = 0.6;
 
 /// Why a curve bends.
 #[derive(Debug, Clone, PartialEq)]

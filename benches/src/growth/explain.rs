@@ -108,7 +108,9 @@ pub(crate) fn growth(desk: &mut Desk<'_>) {
     for grown in largest_ways(desk.grown()) {
         let each = grown.bytes_each();
         let fit = total.zip(each).map(|(total, each)| total as f64 / each);
-        let hour = grown.time.map(|growth| growth.law.size_of(3.6e6));
+        // Few points say little of sizes beyond them.
+        let law = grown.time.map(|growth| growth.law).filter(|law| law.point_count >= 4);
+        let hour = law.map(|law| law.size_of(3.6e6));
         memory.row([
             format!("{} ({}), {}", grown.topic, grown.axis, grown.series.name).into(),
             grown.memory.map_or(Cell::Empty, |growth| Cell::Number(growth.law.exponent, 2)),
@@ -129,10 +131,13 @@ pub(crate) fn growth(desk: &mut Desk<'_>) {
     desk.report().table(memory.with_command(command));
 }
 
-/// Of each topic the way of hullfield that went furthest; of equals the last, which has the most threads.
+/// Of each topic the way of hullfield that went furthest, software GPUs apart; of equals the last, which has the most threads.
 fn largest_ways(all: &[Grown]) -> Vec<&Grown> {
     let mut ways: Vec<&Grown> = Vec::new();
-    for grown in all.iter().filter(|grown| !grown.series.is_peer && !grown.series.points.is_empty()) {
+    let is_way = |grown: &&Grown| {
+        !grown.series.is_peer && !grown.series.points.is_empty() && grown.series.name != "software gpu"
+    };
+    for grown in all.iter().filter(is_way) {
         let size = |grown: &Grown| grown.series.points.last().map_or(0, |point| point.size);
         match ways.iter_mut().find(|way| way.topic == grown.topic) {
             Some(way) if size(grown) >= size(way) => *way = grown,

@@ -27,9 +27,19 @@ pub(crate) fn bodies_picture(name: &str, scene: &Scene, marks: &[usize]) -> Stri
     // A view from the side and a little from above.
     let (right, up) = (DVec3::new(0.94, -0.34, 0.0), DVec3::new(0.13, 0.37, 0.92));
     let away = right.cross(up);
-    let step = scene.bodies.len().div_ceil(MOST_BODIES).max(1);
+    // Of many, those nearest to the middle.
+    let mut shown: Vec<usize> = (0..scene.bodies.len()).collect();
+    if shown.len() > MOST_BODIES {
+        let middle =
+            scene.bodies.iter().map(|body| body.pose.position64()).sum::<DVec3>() / shown.len() as f64;
+        shown.sort_by(|&one, &other| {
+            let far = |body: usize| scene.bodies[body].pose.position64().distance_squared(middle);
+            far(one).total_cmp(&far(other))
+        });
+        shown.truncate(MOST_BODIES);
+    }
     let mut outlines: Vec<(f64, usize, Vec<[f64; 2]>)> = Vec::new();
-    for (index, body) in scene.bodies.iter().enumerate().step_by(step) {
+    for (index, body) in shown.into_iter().map(|index| (index, &scene.bodies[index])) {
         let set = &scene.sets[body.hull as usize];
         let turn = body.pose.rotation64();
         let places = set.iter().map(|&vertex| {

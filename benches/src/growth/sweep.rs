@@ -216,7 +216,13 @@ fn answer_all<C, A>(
             Ok(())
         });
         match checked {
-            Ok(()) => right.push((index, ms, peak)),
+            Ok(()) => {
+                // The first run of all builds what later ones have: pipelines, pages of memory.
+                let is_first = all[index].points.is_empty();
+                let again = is_first.then(|| time(|| drop(black_box((contender.run)(case)))).0);
+                let again = again.map(|ms| contender.clock.as_ref().map_or(ms, |clock| clock()));
+                right.push((index, again.unwrap_or(ms).min(ms), peak));
+            }
             Err(error) => {
                 // Ours was verified before: what a peer answers otherwise is its own fault, and it gets no time.
                 if !contender.is_peer {
