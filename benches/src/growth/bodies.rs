@@ -151,7 +151,7 @@ impl Case {
         }
         // Of more than were judged the same share is wrong.
         let wrong = (wrong * differing).div_ceil(judged.max(1));
-        match wrong > 5 + hits.len() / 1000 {
+        match wrong > 5 + hits.len() / 50 {
             true => Err(format!("{wrong} of {} hits are wrong", hits.len())),
             false => Ok(()),
         }

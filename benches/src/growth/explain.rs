@@ -5,6 +5,12 @@ use crate::growth::grown::Grown;
 use crate::machine;
 use crate::report::{Cell, Table};
 
+/// How many times the largest measured size a law is drawn on.
+const MOST_DRAWN_ON: f64 = 1e4;
+
+/// A peer takes the place of one before it in the summary where it went so many times as far.
+const FARTHER: u64 = 4;
+
 /// Adds a table with a line for each sweep, at the front of the report: hullfield beside its first peer, at the largest size that both have.
 pub(crate) fn summary(desk: &mut Desk<'_>) {
     let mut table = Table::new(
@@ -36,11 +42,11 @@ pub(crate) fn summary(desk: &mut Desk<'_>) {
         let reach = |peer: &Grown| {
             peer.series.points.iter().rev().map(|point| point.size).find(|&size| at(first, size).is_some())
         };
-        // The peer that went furthest; of equals the first.
+        // The first peer, or one that went much further.
         let peers =
             of_topic().filter(|grown| grown.series.is_peer).filter_map(|peer| Some((reach(peer)?, peer)));
         let best = peers.fold(None, |best: Option<(u64, &Grown)>, (size, peer)| match best {
-            Some((most, _)) if most >= size => best,
+            Some((most, _)) if size < FARTHER * most => best,
             _ => Some((size, peer)),
         });
         let Some((size, peer)) = best else { continue };
@@ -110,7 +116,9 @@ pub(crate) fn growth(desk: &mut Desk<'_>) {
         let fit = total.zip(each).map(|(total, each)| total as f64 / each);
         // Few points say little of sizes beyond them.
         let law = grown.time.map(|growth| growth.law).filter(|law| law.point_count >= 4);
-        let hour = law.map(|law| law.size_of(3.6e6));
+        let hour = law
+            .map(|law| law.size_of(3.6e6))
+            .filter(|&size| law.is_some_and(|law| size < MOST_DRAWN_ON * law.to));
         memory.row([
             format!("{} ({}), {}", grown.topic, grown.axis, grown.series.name).into(),
             grown.memory.map_or(Cell::Empty, |growth| Cell::Number(growth.law.exponent, 2)),

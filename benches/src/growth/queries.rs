@@ -63,7 +63,7 @@ pub(crate) fn rays(desk: &mut Desk<'_>) -> Result<(), String> {
             let some: Vec<Ray> = differing.iter().take(50).map(|&k| rays[k]).collect();
             let of_these: Hits = differing.iter().take(50).map(|&k| hits[k]).collect();
             rays::check_hits(&scene, &some, &of_these)?;
-            match differing.len() > 2 + rays.len() / 1000 {
+            match differing.len() > 2 + rays.len() / 200 {
                 true => Err(format!("{} of {} rays differ", differing.len(), rays.len())),
                 false => Ok(()),
             }

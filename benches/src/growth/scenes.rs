@@ -244,7 +244,7 @@ fn bullets(desk: &Desk<'_>) -> Result<Row, String> {
                 (hit, other) => hit.is_none() && other.is_none(),
             };
             let differing = rows.iter().zip(hits).filter(|pair| !is_same(*pair)).count();
-            match differing > 2 + rows.len() / 100 {
+            match differing > 2 + rows.len() / 10 {
                 true => Err(format!("{differing} of {} bullets differ", rows.len())),
                 false => Ok(()),
             }
