@@ -73,6 +73,7 @@ fn replaced(text: &str, report: &Value) -> Result<(String, usize), String> {
         let table =
             table.ok_or_else(|| format!("line {}: the report has no table \"{name}\"", number + 1))?;
         new += &markdown(table, &columns).map_err(|error| format!("line {}: {error}", number + 1))?;
+        new += &machine(report);
         if !lines.any(|(_, line)| line.trim() == END) {
             return Err(format!("line {}: the marker has no end: {END}", number + 1));
         }
@@ -81,6 +82,14 @@ fn replaced(text: &str, report: &Value) -> Result<(String, usize), String> {
         count += 1;
     }
     Ok((new, count))
+}
+
+/// What the report was measured on.
+fn machine(report: &Value) -> String {
+    let fact = |name: &str| report["header"][name].as_str().unwrap_or("unknown").to_owned();
+    let day = fact("date").chars().take(10).collect::<String>();
+    let compiler = fact("compiler").split(' ').take(2).collect::<Vec<_>>().join(" ");
+    format!("- {}, {} cores, {compiler}, {}, {day}\n", fact("cpu"), fact("cores"), fact("profile"))
 }
 
 /// A table in Markdown, with its title, its notes and the command that makes it.
@@ -126,7 +135,8 @@ mod tests {
     use super::*;
 
     fn report() -> Value {
-        json!({"tables": [{
+        let header = json!({"cpu": "A CPU", "cores": "2", "compiler": "rustc 1.95.0 (x)", "profile": "release", "date": "2026-01-02 03:04"});
+        json!({"header": header, "tables": [{
             "name": "growth",
             "title": "Growth",
             "shown": [["of", "exponent"], ["pairs | x", "1.02"]],
@@ -139,7 +149,7 @@ mod tests {
     fn a_table_takes_the_place_of_the_old_one() {
         let text = "# Speed\n\n<!-- bench: growth -->\nold\n<!-- /bench -->\n\nAfter.\n";
         let (new, count) = replaced(text, &report()).unwrap();
-        let table = "Growth.\n\n| of | exponent |\n|---|---|\n| pairs \\| x | 1.02 |\n\n- A note.\n- `hullfield-bench all`\n";
+        let table = "Growth.\n\n| of | exponent |\n|---|---|\n| pairs \\| x | 1.02 |\n\n- A note.\n- `hullfield-bench all`\n- A CPU, 2 cores, rustc 1.95.0, release, 2026-01-02\n";
         assert_eq!(new, format!("# Speed\n\n<!-- bench: growth -->\n{table}<!-- /bench -->\n\nAfter.\n"));
         assert_eq!(count, 1);
         // Once more changes nothing.
