@@ -11,7 +11,7 @@ use hullfield_oracle::random::Random;
 use crate::error::message;
 use crate::machine::SEED;
 use crate::scene::spheres;
-use crate::watch::cases::{Sum, repeat};
+use crate::watch::rounds::{Sum, repeat};
 
 pub(super) fn hulls(rounds: u32) -> Result<u64, String> {
     let mut random = Random::new(SEED);

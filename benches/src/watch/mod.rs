@@ -13,6 +13,9 @@ mod baseline;
 mod cases;
 mod collide;
 mod counter;
+mod flow;
+mod paths;
+mod rounds;
 
 use std::path::PathBuf;
 
