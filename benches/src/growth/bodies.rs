@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use hullfield::Engine;
-use hullfield::collide::{Arena, Body, BodyColumns, Options, Pairs};
+use hullfield::collide::{Arena, Body, BodyColumns, ContactOptions, Options, Pairs, Stats};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::{Placed, Pose, scenes, truth};
 
@@ -26,6 +26,14 @@ const PROBED: usize = 12;
 
 /// The most hits of an answer that the oracle checks, and the most that differ from a peer's.
 const JUDGED: usize = 200;
+
+/// A query of a crowd.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Query {
+    Intersections,
+    /// Without a margin.
+    Contacts,
+}
 
 /// Pairs that hit, sorted.
 pub(super) type Hits = Vec<[u32; 2]>;
@@ -77,10 +85,56 @@ impl Case {
     /// # Errors
     /// As the library.
     pub(super) fn hits(&self, engine: usize) -> Result<Hits, String> {
+        self.found(engine, Query::Intersections).map(|(hits, _)| hits)
+    }
+
+    /// The hits of an engine by a query, with its statistics.
+    ///
+    /// # Errors
+    /// As the library.
+    pub(super) fn found(&self, engine: usize, query: Query) -> Result<(Hits, Stats), String> {
+        self.answer(engine, query, Pairs::BroadPhase)
+    }
+
+    /// The hits of the CPU engine among given pairs.
+    ///
+    /// # Errors
+    /// As the library.
+    pub(super) fn found_among(&self, pairs: &[[u32; 2]], query: Query) -> Result<(Hits, Stats), String> {
+        self.answer(0, query, Pairs::Given(pairs))
+    }
+
+    fn answer(&self, engine: usize, query: Query, pairs: Pairs<'_>) -> Result<(Hits, Stats), String> {
         let columns = BodyColumns { worlds: &self.worlds, ..BodyColumns::new(&self.bodies) };
-        let pending = self.arenas[engine].intersections(columns, Pairs::BroadPhase).map_err(message)?;
-        let found = pending.wait().map_err(message)?;
-        Ok(found.rows.iter().filter(|row| row.status.is_hit()).map(|row| [row.a, row.b]).collect())
+        let arena = &self.arenas[engine];
+        match query {
+            Query::Intersections => {
+                let found = arena.intersections(columns, pairs).map_err(message)?.wait().map_err(message)?;
+                let hits = found.rows.iter().filter(|row| row.status.is_hit()).map(|row| [row.a, row.b]);
+                Ok((hits.collect(), found.stats))
+            }
+            Query::Contacts => {
+                let options = ContactOptions { margin: 0.0 };
+                let pending = arena.contacts(columns, pairs, &options).map_err(message)?;
+                let found = pending.wait().map_err(message)?;
+                let hits = found.rows.iter().filter(|row| row.status.is_hit()).map(|row| [row.a, row.b]);
+                Ok((hits.collect(), found.stats))
+            }
+        }
+    }
+
+    /// The candidates of the CPU engine.
+    ///
+    /// # Errors
+    /// As the library.
+    pub(super) fn candidates(&self) -> Result<Hits, String> {
+        self.arenas[0].candidates(&self.bodies).map_err(message)?.wait().map_err(message)
+    }
+
+    /// The mean number of vertices of a hull.
+    pub(super) fn mean_vertices(&self) -> f64 {
+        let hulls = &self.scene.hulls;
+        hulls.iter().map(|hull| hull.vertices().len()).sum::<usize>() as f64 / hulls.len().max(1) as f64
     }
 
     /// The true gap of a pair, and its tolerance.
@@ -188,6 +242,16 @@ fn volume(scene: &Scene) -> Result<f64, String> {
         volume *= found.len().max(1) as f64 / (CANDIDATES * COUNT as f64);
     }
     Ok(volume)
+}
+
+/// A crowd with about [`CANDIDATES`] a body.
+///
+/// # Errors
+/// As the library.
+pub(super) fn dense_crowd(desk: &Desk<'_>, count: u64) -> Result<Case, String> {
+    let scene = Scene::of_hulls(&scenes::convex_sets(24, 1.0, SEED))?;
+    let volume = volume(&scene)?;
+    crowd(desk, &scene, count, volume)
 }
 
 /// Crowds of 10³ to 10⁷ bodies.

@@ -15,6 +15,11 @@ use crate::machine;
 use crate::plot::{Curve, Level, Line, Mark, Plot, Unit};
 use crate::report::{Cell, Report, Table};
 
+/// The name of the CPU engine with so many threads.
+pub(super) fn cpu_way(thread_count: usize) -> String {
+    if thread_count == 1 { "cpu, 1 thread".into() } else { format!("cpu, {thread_count} threads") }
+}
+
 /// What a way of hullfield does at best.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Roof {
@@ -24,6 +29,14 @@ pub(crate) struct Roof {
     pub(crate) bandwidth: f64,
     /// Floating-point operations a second, in f32; a multiply-add is two.
     pub(crate) arithmetic: f64,
+}
+
+impl Roof {
+    /// What limits work of so many bytes and operations a second, and its share of that.
+    pub(crate) fn share(&self, bytes: f64, operations: f64) -> (&'static str, f64) {
+        let (bytes, operations) = (bytes / self.bandwidth, operations / self.arithmetic);
+        if bytes > operations { ("bandwidth", bytes) } else { ("arithmetic", operations) }
+    }
 }
 
 /// What the sweeps share.
@@ -147,10 +160,8 @@ impl<'a> Desk<'a> {
         &'d self,
         run: impl Fn(&C) -> Result<A, String> + Copy + Sync + 'd,
     ) -> Vec<Contender<'d, C, A>> {
-        let name =
-            |count: usize| if count == 1 { "cpu, 1 thread".into() } else { format!("cpu, {count} threads") };
         let way = |(count, pool): &'d (usize, ThreadPool)| {
-            Contender::ours(name(*count), move |case: &C| pool.install(|| run(case)))
+            Contender::ours(cpu_way(*count), move |case: &C| pool.install(|| run(case)))
         };
         self.pools.iter().map(way).collect()
     }

@@ -32,21 +32,29 @@ const CHECKED: usize = 20_000;
 const CUT: &str = "Cut the grid into tiles. A tile is solved from the distances along its border, and again when these fall: `solve_raster` does \
                    it from files, `hullfield.ray` on many machines. A border of 4,096 cells carries 16 kB.";
 
-struct Case {
+/// A grid on each engine.
+pub(super) struct Case {
     scene: Scene,
     /// On each engine.
     flows: Vec<Flow>,
 }
 
 impl Case {
-    fn new(desk: &Desk<'_>, scene: Scene) -> Result<Self, String> {
+    /// A case of a scene.
+    ///
+    /// # Errors
+    /// As the library.
+    pub(super) fn new(desk: &Desk<'_>, scene: Scene) -> Result<Self, String> {
         let grid = scene.grid()?;
         let flows = desk.engines().map(|engine| Flow::new(engine, grid.clone()));
         Ok(Self { flows: flows.collect::<Result<_, _>>().map_err(message)?, scene })
     }
 
     /// Distances to the goal, and on a GPU their way to the host.
-    fn distances(&self, engine: usize) -> Result<Vec<u32>, String> {
+    ///
+    /// # Errors
+    /// As the library.
+    pub(super) fn distances(&self, engine: usize) -> Result<Vec<u32>, String> {
         let flow = &self.flows[engine];
         let goals = [flow.grid().cell(self.scene.goal)];
         let field = flow.solve(&goals, &FieldOptions::default()).map_err(message)?.wait().map_err(message)?;
@@ -54,7 +62,10 @@ impl Case {
     }
 
     /// Every cell follows from its neighbours: then all distances are right.
-    fn verify(&self, distances: &[u32]) -> Result<(), String> {
+    ///
+    /// # Errors
+    /// The cell that does not.
+    pub(super) fn verify(&self, distances: &[u32]) -> Result<(), String> {
         let (grid, scene) = (self.flows[0].grid(), &self.scene);
         let codes = scene.connectivity.neighbour_count() as u8;
         if scene.connectivity == Connectivity::Four && scene.costs.is_empty() {

@@ -8,6 +8,7 @@ mod explain;
 mod fit;
 mod grids;
 mod grown;
+mod kernel_shares;
 mod pairs;
 mod paths;
 mod python;
@@ -63,8 +64,9 @@ struct Part {
     run: fn(&mut Desk<'_>) -> Result<(), String>,
 }
 
-const PARTS: [Part; 18] = [
+const PARTS: [Part; 19] = [
     Part { name: "roofline", weight: 1.0, run: roofline::run },
+    Part { name: "kernels", weight: 1.0, run: kernel_shares::run },
     Part { name: "bodies", weight: 3.0, run: bodies::crowds },
     Part { name: "pairs", weight: 2.0, run: pairs::intersections },
     Part { name: "contacts", weight: 2.0, run: pairs::contacts },

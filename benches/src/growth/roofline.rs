@@ -10,7 +10,7 @@ use std::hint::black_box;
 use rayon::prelude::*;
 
 use crate::gpu;
-use crate::growth::desk::{Desk, Roof};
+use crate::growth::desk::{Desk, Roof, cpu_way};
 use crate::growth::sweep::Point;
 use crate::plot::Bars;
 use crate::report::{Cell, Table};
@@ -94,7 +94,7 @@ pub(crate) fn models() -> impl Iterator<Item = (&'static str, f64, f64)> {
 pub(crate) fn run(desk: &mut Desk<'_>) -> Result<(), String> {
     let mut roofs = Vec::new();
     for (count, pool) in desk.pools() {
-        let way = if *count == 1 { "cpu, 1 thread".into() } else { format!("cpu, {count} threads") };
+        let way = cpu_way(*count);
         let repetitions = if desk.is_quick() { 1 } else { 5 };
         let (bandwidth, arithmetic) =
             pool.install(|| (copy(*count, repetitions), multiply_add(*count, repetitions)));
@@ -150,10 +150,7 @@ pub(crate) fn shares(desk: &mut Desk<'_>) {
                 continue;
             };
             let rate = rate(best);
-            let (bytes, operations) =
-                (rate * least.bytes / roof.bandwidth, rate * least.operations / roof.arithmetic);
-            let (limit, share) =
-                if bytes > operations { ("bandwidth", bytes) } else { ("arithmetic", operations) };
+            let (limit, share) = roof.share(rate * least.bytes, rate * least.operations);
             table.row([
                 grown.topic.into(),
                 grown.series.name.as_str().into(),
