@@ -14,6 +14,12 @@ const SPREADS: f64 = 4.0;
 /// A measurement of fewer runs has no spread that says anything.
 const LEAST_RUNS: u64 = 3;
 
+/// So many cases of peers tell how much times differ between the two runs though no code changed.
+const LEAST_CONTROLS: usize = 10;
+
+/// The share of the peers' cases that is taken for noise.
+const CONTROL_SHARE: f64 = 0.9;
+
 /// The lines of the header that are shown: their keys in JSON, and their names.
 const HEADER: [(&str, &str); 10] = [
     ("program", "program"),
@@ -46,6 +52,8 @@ struct Measured {
     /// Half the interquartile range over the median.
     spread: f64,
     runs: u64,
+    /// Whether it is of a peer: code that is the same in both reports.
+    is_peer: bool,
 }
 
 /// The table, the sizes and names of a row: what is the same in both reports.
@@ -88,6 +96,10 @@ pub(crate) fn run(options: &Options) -> Result<bool, String> {
             options.new.display()
         ));
     }
+    let controls: Vec<[Measured; 2]> =
+        common.iter().map(|&(_, both)| both).filter(|both| both.iter().all(|one| one.is_peer)).collect();
+    let between = between_runs(&controls);
+    let least = between.as_ref().map_or(options.least, |between| between.noise.max(options.least));
     let mut table = Table::new(
         "changes",
         format!("What changed by {:.0} % or more, beyond the noise of both", 100.0 * options.least),
@@ -95,8 +107,8 @@ pub(crate) fn run(options: &Options) -> Result<bool, String> {
     );
     let mut counts = [0_usize; 4];
     let mut rows: Vec<(f64, Vec<Cell>)> = Vec::new();
-    for (key, [one, other]) in &common {
-        let verdict = judge(*one, *other, options.least);
+    for (key, [one, other]) in common.iter().filter(|(_, [one, _])| !one.is_peer) {
+        let verdict = judge(*one, *other, least);
         counts[verdict.clone() as usize] += 1;
         let change = match verdict {
             Verdict::Slower => "slower",
@@ -122,8 +134,8 @@ pub(crate) fn run(options: &Options) -> Result<bool, String> {
     rows.into_iter().for_each(|(_, row)| table.row(row));
     let [slower, faster, same, unknown] = counts;
     table.note(format!(
-        "{} cases in both: {slower} slower, {faster} faster, {same} the same, {unknown} with fewer than {LEAST_RUNS} runs.",
-        common.len()
+        "{} cases of hullfield in both: {slower} slower, {faster} faster, {same} the same, {unknown} with fewer than {LEAST_RUNS} runs.",
+        counts.iter().sum::<usize>()
     ));
     for (name, report, other) in [("before", &before, &after), ("after", &after, &before)] {
         let alone = report.keys().filter(|key| !other.contains_key(*key)).count();
@@ -131,9 +143,45 @@ pub(crate) fn run(options: &Options) -> Result<bool, String> {
             table.note(format!("{alone} cases are in the report {name} only."));
         }
     }
-    table.note(format!("beyond the noise: by more than {SPREADS} times the spread of both."));
+    table.note(format!("beyond the noise: by more than {SPREADS} times the spread of both, and by more than peers differ between the runs."));
+    table.note(match between {
+        Some(Between { noise, median, count }) => format!(
+            "{count} cases of peers, whose code is the same in both: {:.0} % of them differ by less than {:.0} %; their median ratio is {median:.2}.",
+            100.0 * CONTROL_SHARE,
+            100.0 * noise
+        ),
+        None => format!("There are fewer than {LEAST_CONTROLS} cases of peers to tell how much the runs differ."),
+    });
     report.table(table);
     Ok(slower == 0)
+}
+
+/// How much times differ between two runs of the same code.
+#[derive(Debug, PartialEq)]
+struct Between {
+    /// What [`CONTROL_SHARE`] of the ratios, or their inverses, stay below, less one.
+    noise: f64,
+    /// The median ratio: above one the second run was slower.
+    median: f64,
+    count: usize,
+}
+
+fn between_runs(controls: &[[Measured; 2]]) -> Option<Between> {
+    let mut logs: Vec<f64> = controls
+        .iter()
+        .filter(|both| both.iter().all(|one| one.runs >= LEAST_RUNS))
+        .map(|[one, other]| (other.ms / one.ms).ln())
+        .collect();
+    let count = logs.len();
+    if count < LEAST_CONTROLS {
+        return None;
+    }
+    logs.sort_by(f64::total_cmp);
+    let median = logs[count / 2].exp();
+    logs.iter_mut().for_each(|log| *log = log.abs());
+    logs.sort_by(f64::total_cmp);
+    let at = ((CONTROL_SHARE * count as f64).ceil() as usize).clamp(1, count) - 1;
+    Some(Between { noise: logs[at].exp() - 1.0, median, count })
 }
 
 fn judge(one: Measured, other: Measured, least: f64) -> Verdict {
@@ -172,8 +220,10 @@ fn measurements(report: &Value) -> BTreeMap<Key, Measured> {
                     None => format!("{value} {}", key.replace('_', " ")),
                 })
                 .collect();
+            let who = row.get("who").and_then(Value::as_str);
+            let is_peer = who.is_some_and(|who| !who.starts_with("cpu") && !who.ends_with("gpu"));
             if ms > 0.0 {
-                all.insert((name.to_owned(), case.join(", ")), Measured { ms, spread, runs });
+                all.insert((name.to_owned(), case.join(", ")), Measured { ms, spread, runs, is_peer });
             }
         }
     }
@@ -213,7 +263,7 @@ mod tests {
     use super::*;
 
     fn measured(ms: f64, spread: f64) -> Measured {
-        Measured { ms, spread, runs: 11 }
+        Measured { ms, spread, runs: 11, is_peer: false }
     }
 
     #[test]
@@ -229,16 +279,32 @@ mod tests {
     }
 
     #[test]
+    fn peers_tell_how_much_the_runs_differ() {
+        let both = |ratio: f64| [measured(2.0, 0.01), measured(2.0 * ratio, 0.01)];
+        assert_eq!(between_runs(&[both(1.0); LEAST_CONTROLS - 1]), None);
+        let mut controls = vec![both(1.0); 6];
+        controls.extend([both(0.8), both(1.25), both(0.8), both(9.0)]);
+        let between = between_runs(&controls).unwrap();
+        assert!((between.noise - 0.25).abs() < 1e-9, "{between:?}");
+        assert!((between.median - 1.0).abs() < 1e-9 && between.count == 10, "{between:?}");
+        // Too few runs tell nothing.
+        controls.iter_mut().for_each(|both| both[1].runs = 1);
+        assert_eq!(between_runs(&controls), None);
+    }
+
+    #[test]
     fn rows_are_named_by_what_comes_before_the_time() {
         let report = json!({"tables": [
             {"name": "pairs", "rows": [
                 {"pairs": 1000, "who": "cpu, 1 thread", "ms": 2.0, "±": 0.01, "runs": 11, "peak_bytes": 7},
                 {"pairs": 1000, "who": "gpu", "ms": null, "±": null, "runs": 0},
+                {"pairs": 1000, "who": "parry3d 0.31.1", "ms": 5.0, "±": 0.01, "runs": 11, "peak_bytes": 7},
             ]},
             {"name": "growth", "rows": [{"of": "pairs", "exponent": 1.0}]},
         ]});
         let all = measurements(&report);
-        assert_eq!(all.len(), 1);
+        assert_eq!(all.len(), 2);
+        assert!(all[&("pairs".to_owned(), "1000 pairs, parry3d 0.31.1".to_owned())].is_peer);
         assert_eq!(all[&("pairs".to_owned(), "1000 pairs, cpu, 1 thread".to_owned())], measured(2.0, 0.01));
     }
 

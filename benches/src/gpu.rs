@@ -83,12 +83,10 @@ pub(crate) fn run(options: &Options) -> Result<bool, String> {
     }
     let adapters = hullfield::adapters();
     let chosen = adapter::choose(&adapters, options.adapter.as_deref(), options.software)?;
-    let mut header = machine::header(false);
+    let mut header = machine::header("gpu", false);
     header.retain(|(name, _)| *name != "peer");
     let mut report = Report::new(header);
     report.print_header();
-    report.fact("commit", machine::commit());
-    report.fact("date", machine::date());
     adapter::describe(&mut report, chosen);
     if chosen.kind == "software" {
         report.fact("software", "a software driver: its times say nothing about a GPU".into());

@@ -3,12 +3,15 @@
 /// Seed of every scene.
 pub(crate) const SEED: u64 = 20_260;
 
-/// The names and values of the report's header, in order.
-pub(crate) fn header(quick: bool) -> Vec<(&'static str, String)> {
+/// The names and values of the report's header, in order. `job` is the subcommand.
+pub(crate) fn header(job: &'static str, quick: bool) -> Vec<(&'static str, String)> {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let profile = if cfg!(debug_assertions) { "debug: these times mean nothing" } else { "release" };
     let mut header = vec![
         ("program", format!("hullfield-bench {}", env!("CARGO_PKG_VERSION"))),
+        ("job", job.into()),
+        ("date", date()),
+        ("commit", commit()),
         ("cpu", cpu()),
         ("cores", cores.to_string()),
         ("instructions", instructions()),

@@ -100,13 +100,13 @@ enum Job {
 type Group = fn(&Options, &mut Report) -> Result<(), String>;
 
 fn main() -> ExitCode {
-    let (groups, options): (&[Group], _) = match &Cli::parse().job {
-        Job::Collide(options) => (&[collide::run], options.clone()),
-        Job::Accuracy(options) => (&[accuracy::run], options.clone()),
-        Job::Hulls(options) => (&[hulls::run], options.clone()),
-        Job::Flow(options) => (&[flow::run], options.clone()),
-        Job::Room(options) => (&[room::run], options.clone()),
-        Job::Path(options) => (&[path::run], options.clone()),
+    let (job, groups, options): (_, &[Group], _) = match &Cli::parse().job {
+        Job::Collide(options) => ("collide", &[collide::run], options.clone()),
+        Job::Accuracy(options) => ("accuracy", &[accuracy::run], options.clone()),
+        Job::Hulls(options) => ("hulls", &[hulls::run], options.clone()),
+        Job::Flow(options) => ("flow", &[flow::run], options.clone()),
+        Job::Room(options) => ("room", &[room::run], options.clone()),
+        Job::Path(options) => ("path", &[path::run], options.clone()),
         Job::Shaders(options) => {
             return match shaders::run(options) {
                 Ok(()) => ExitCode::SUCCESS,
@@ -131,13 +131,13 @@ fn main() -> ExitCode {
         Job::Check(options) => return code(watch::run(options)),
         Job::WriteTables(options) => return code(markers::run(options)),
         Job::Tables(options) => {
-            (&[hulls::run, collide::run, flow::run, room::run, path::run], options.clone())
+            ("tables", &[hulls::run, collide::run, flow::run, room::run, path::run], options.clone())
         }
     };
     if options.pairs == 0 {
         return refuse("--pairs must be above zero");
     }
-    match run(groups, &options) {
+    match run(job, groups, &options) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
         Err(message) => refuse(&message),
@@ -159,12 +159,12 @@ fn refuse(message: &str) -> ExitCode {
 }
 
 /// Runs the groups and writes the report. Returns false if a check failed.
-fn run(groups: &[Group], options: &Options) -> Result<bool, String> {
+fn run(job: &'static str, groups: &[Group], options: &Options) -> Result<bool, String> {
     if let Some(thread_count) = options.threads {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(thread_count).build_global();
         pool.map_err(|error| format!("--threads {thread_count}: {error}"))?;
     }
-    let mut report = Report::new(machine::header(options.quick));
+    let mut report = Report::new(machine::header(job, options.quick));
     report.print_header();
     for group in groups {
         group(options, &mut report)?;

@@ -147,8 +147,8 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
         None => find_manifest().ok_or_else(missing)?,
     };
     // The rest of the header is about times.
-    let mut header = machine::header(false);
-    header.retain(|(name, _)| ["program", "system"].contains(name));
+    let mut header = machine::header("shaders", false);
+    header.retain(|(name, _)| ["program", "job", "system"].contains(name));
     let mut report = Report::new(header);
     report.print_header();
     report.fact("driver", manifest.display().to_string());

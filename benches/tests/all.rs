@@ -124,11 +124,12 @@ fn every_sweep_has_checked_rows_a_peer_and_its_command() {
 
     // Tables between markers.
     let text = folder.file("tables.md");
-    std::fs::write(&text, "# Speed\n\n<!-- bench: growth | of | exponent -->\n<!-- /bench -->\n").unwrap();
-    assert_eq!(run(&["write-tables", &json, &text, "--check"]).status.code(), Some(1));
-    assert!(run(&["write-tables", &json, &text]).status.success());
+    std::fs::write(&text, "# Speed\n\n<!-- bench: all/growth | of | exponent -->\n<!-- /bench -->\n")
+        .unwrap();
+    assert_eq!(run(&["write-tables", &json, "--in", &text, "--check"]).status.code(), Some(1));
+    assert!(run(&["write-tables", &json, "--in", &text]).status.success());
     assert!(std::fs::read_to_string(&text).unwrap().contains("| of | exponent |\n|---|---|\n| "));
-    assert!(run(&["write-tables", &json, &text, "--check"]).status.success());
+    assert!(run(&["write-tables", &json, "--in", &text, "--check"]).status.success());
 }
 
 #[test]
@@ -148,7 +149,7 @@ fn bad_arguments_are_one_clear_error() {
     let missing = folder.file("missing.json");
     let here = folder.file("");
     for (args, part) in [
-        (&["all", "--only", "no such part"][..], "there are the parts roofline, bodies"),
+        (&["all", "--only", "no such part"][..], "there are the parts roofline, kernels, bodies"),
         (&["all", "--budget", "2s"], "so this is the least"),
         (&["all", "--budget=soon"], "such as 8m"),
         (&["all", "--threads", "0"], "--threads must be above zero"),
@@ -164,6 +165,8 @@ fn bad_arguments_are_one_clear_error() {
         (&["compare", &empty, &empty], "empty.json is no report: it has no tables"),
         (&["compare", &empty, &empty, "--least", "much"], "such as 10% or 0.1"),
         (&["write-tables", &text], "text.json is not JSON"),
+        (&["write-tables", &empty], "empty.json is no report of this version"),
+        (&["write-tables"], "<REPORTS>"),
     ] {
         let output = run(args);
         assert_eq!(output.status.code(), Some(2), "{args:?}: {}", said(&output));

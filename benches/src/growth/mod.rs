@@ -122,9 +122,7 @@ pub(crate) fn run(options: &Options) -> Result<bool, String> {
     if most == 0 {
         return Err("--threads must be above zero".into());
     }
-    let mut report = Report::new(machine::header(options.quick));
-    report.fact_silent("commit", machine::commit());
-    report.fact_silent("date", machine::date());
+    let mut report = Report::new(machine::header("all", options.quick));
     report.fact_silent("budget", budget::seconds(options.budget));
     report.print_header();
     let python = options.python.as_deref().map(python::Python::start).transpose()?;
