@@ -1,7 +1,7 @@
 //! `hullfield-bench write-tables`: writes tables of reports between their markers in Markdown files.
 //!
 //! A table stands between the lines `<!-- bench: JOB/NAME -->` and `<!-- /bench -->`. `JOB` is the subcommand that made the report, `NAME` the
-//! table's name in JSON; words after it, separated by `|`, name the columns that are shown. Tables of `collide`, `hulls`, `flow`, `room` and
+//! table's name in JSON; words after it, separated by `|`, name the columns that are shown, and leave out the notes. Tables of `collide`, `hulls`, `flow`, `room` and
 //! `path` are also those of `tables`.
 
 use std::path::PathBuf;
@@ -111,7 +111,7 @@ fn replaced(text: &str, reports: &[Value]) -> Result<Written, String> {
         }
         match found {
             Some((report, table)) => {
-                written.text += &markdown(table, &columns).map_err(at_line)?;
+                written.text += &markdown(job, table, &columns).map_err(at_line)?;
                 written.text += &machine(report);
                 written.count += 1;
             }
@@ -145,7 +145,7 @@ fn machine(report: &Value) -> String {
 }
 
 /// A table in Markdown, with its title, its notes and the command that makes it.
-fn markdown(table: &Value, columns: &[&str]) -> Result<String, String> {
+fn markdown(job: &str, table: &Value, columns: &[&str]) -> Result<String, String> {
     let shown =
         table["shown"].as_array().ok_or("the report is of another version: its tables have no text")?;
     let names: Vec<&str> =
@@ -171,12 +171,13 @@ fn markdown(table: &Value, columns: &[&str]) -> Result<String, String> {
         }
     }
     text.push('\n');
-    for note in table["notes"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+    // Notes may tell of columns that are not shown.
+    let notes = table["notes"].as_array().filter(|_| columns.is_empty());
+    for note in notes.into_iter().flatten().filter_map(Value::as_str) {
         text += &format!("- {note}\n");
     }
-    if let Some(command) = table["command"].as_str() {
-        text += &format!("- `{command}`\n");
-    }
+    let command = table["command"].as_str().map_or_else(|| format!("hullfield-bench {job}"), str::to_owned);
+    text += &format!("- `{command}`\n");
     Ok(text)
 }
 
@@ -209,9 +210,17 @@ mod tests {
     }
 
     #[test]
+    fn a_table_without_a_command_names_its_job() {
+        let mut bare = report();
+        bare["tables"][0]["command"] = Value::Null;
+        let text = "<!-- bench: all/growth -->\n<!-- /bench -->\n";
+        assert!(replaced(text, &[bare]).unwrap().text.contains("- A note.\n- `hullfield-bench all`\n"));
+    }
+
+    #[test]
     fn a_marker_may_choose_columns() {
         let text = "<!-- bench: all/growth | exponent -->\n<!-- /bench -->\n";
-        assert!(replaced(text, &[report()]).unwrap().text.contains("| exponent |\n|---|\n| 1.02 |\n"));
+        assert!(replaced(text, &[report()]).unwrap().text.contains("| exponent |\n|---|\n| 1.02 |\n\n- `hullfield-bench all`\n"));
         let wrong = "<!-- bench: all/growth | slope -->\n<!-- /bench -->\n";
         assert_eq!(
             replaced(wrong, &[report()]).unwrap_err(),

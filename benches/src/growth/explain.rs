@@ -113,7 +113,11 @@ pub(crate) fn growth(desk: &mut Desk<'_>) {
     }
     for grown in largest_ways(desk.grown()) {
         let each = grown.bytes_each();
-        let fit = total.zip(each).map(|(total, each)| total as f64 / each);
+        // Memory that grows faster than the size ends sooner than that of the largest size drawn on.
+        let fit = total.zip(each).map(|(total, each)| {
+            let law = grown.memory.map(|growth| growth.law).filter(|law| law.exponent > 1.0);
+            law.map_or(f64::INFINITY, |law| law.size_of(total as f64)).min(total as f64 / each)
+        });
         // Few points say little of sizes beyond them.
         let law = grown.time.map(|growth| growth.law).filter(|law| law.point_count >= 4);
         let hour = law
@@ -132,7 +136,7 @@ pub(crate) fn growth(desk: &mut Desk<'_>) {
     table.note("A curve with a bend has two laws; the exponent is that of the larger sizes, which begin at \"from\".");
     table.note("±: half of the 95 % confidence interval by Student's t; – with two points. It says how straight the line is, not how far it may be drawn on.");
     memory.note("bytes each: the most that a run allocates, its answer too, at the largest size; what was there before a run is not in it.");
-    memory.note("fit in this machine: its memory over the bytes of each; an hour's worth: by the law of time, drawn on beyond what was measured.");
+    memory.note("fit in this machine: its memory over the bytes of each, or fewer where the law of memory says so; an hour's worth: by the law of time, drawn on beyond what was measured.");
     let command = desk.command("growth");
     desk.report().section("Growth");
     desk.report().table(table.with_command(command.clone()));

@@ -326,8 +326,8 @@ fn publish(desk: &mut Desk<'_>, all: &[Timed], left_out: &[String]) {
             format!("{} {unit}", Cell::Count(items).text()).into(),
             Cell::Number(least.bytes, 1),
             Cell::Number(operations, 0),
-            Cell::Number(1e-9 * rate * least.bytes, 2),
-            Cell::Number(1e-9 * rate * operations, 2),
+            Cell::Significant(1e-9 * rate * least.bytes),
+            Cell::Significant(1e-9 * rate * operations),
             limit.into(),
             Cell::Share(share, 1),
         ]);

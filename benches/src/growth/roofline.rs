@@ -157,8 +157,8 @@ pub(crate) fn shares(desk: &mut Desk<'_>) {
                 best.size.into(),
                 Cell::Number(least.bytes, 1),
                 Cell::Number(least.operations, 0),
-                Cell::Number(1e-9 * rate * least.bytes, 2),
-                Cell::Number(1e-9 * rate * least.operations, 2),
+                Cell::Significant(1e-9 * rate * least.bytes),
+                Cell::Significant(1e-9 * rate * least.operations),
                 limit.into(),
                 Cell::Share(share, 1),
             ]);
