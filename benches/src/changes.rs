@@ -36,10 +36,10 @@ const HEADER: [(&str, &str); 10] = [
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Options {
-    /// The report that is compared with, as JSON of `all`.
-    old: PathBuf,
-    /// The report that is looked at.
-    new: PathBuf,
+    /// The reports that are compared with, as JSON of `all`, and last the one that is looked at. A case changed where it did against each of
+    /// the others: several runs of the old program tell best how much times differ from run to run.
+    #[arg(required = true, num_args = 2.., value_names = ["OLD", "NEW"])]
+    reports: Vec<PathBuf>,
     /// The least change that is told, whatever the spread.
     #[arg(long, value_name = "SHARE", default_value = "10%", value_parser = parse_share)]
     least: f64,
@@ -74,10 +74,13 @@ enum Verdict {
 /// # Errors
 /// A file that is no report, or two reports that have nothing in common.
 pub(crate) fn run(options: &Options) -> Result<bool, String> {
-    let [old, new] = [read(&options.old)?, read(&options.new)?];
+    let reports = options.reports.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
+    let Some(([old, ..], new)) = reports.split_last().map(|(new, olds)| (olds, new)) else {
+        return Err("two reports are needed".into());
+    };
     let mut report = Report::new(Vec::new());
     for (key, name) in HEADER {
-        let [before, after] = [&old, &new].map(|report| report["header"][key].as_str().unwrap_or("unknown"));
+        let [before, after] = [old, new].map(|report| report["header"][key].as_str().unwrap_or("unknown"));
         let value = if before == after { before.to_owned() } else { format!("{before} → {after}") };
         report.fact(name, value);
     }
@@ -86,14 +89,16 @@ pub(crate) fn run(options: &Options) -> Result<bool, String> {
     if !same_machine {
         report.fact("note", "the machines or the builds differ: so may the times".into());
     }
-    let [before, after] = [measurements(&old), measurements(&new)];
+    let [before, after] = [measurements(old), measurements(new)];
+    let others: Vec<BTreeMap<Key, Measured>> =
+        reports[1..reports.len() - 1].iter().map(measurements).collect();
     let common: Vec<(&Key, [Measured; 2])> =
         before.iter().filter_map(|(key, &one)| Some((key, [one, *after.get(key)?]))).collect();
     if common.is_empty() {
         return Err(format!(
             "{} and {} have no case in common: both must be the JSON of `hullfield-bench all`",
-            options.old.display(),
-            options.new.display()
+            options.reports[0].display(),
+            options.reports[options.reports.len() - 1].display()
         ));
     }
     let controls: Vec<[Measured; 2]> =
@@ -108,7 +113,10 @@ pub(crate) fn run(options: &Options) -> Result<bool, String> {
     let mut counts = [0_usize; 4];
     let mut rows: Vec<(f64, Vec<Cell>)> = Vec::new();
     for (key, [one, other]) in common.iter().filter(|(_, [one, _])| !one.is_peer) {
-        let verdict = judge(*one, *other, least);
+        // Of all old runs the one that is nearest to the new.
+        let olds = others.iter().filter_map(|report| report.get(*key)).chain([one]);
+        let verdicts: Vec<(Measured, Verdict)> = olds.map(|&one| (one, judge(one, *other, least))).collect();
+        let (one, verdict) = agreed(verdicts, *other);
         counts[verdict.clone() as usize] += 1;
         let change = match verdict {
             Verdict::Slower => "slower",
@@ -182,6 +190,18 @@ fn between_runs(controls: &[[Measured; 2]]) -> Option<Between> {
     logs.sort_by(f64::total_cmp);
     let at = ((CONTROL_SHARE * count as f64).ceil() as usize).clamp(1, count) - 1;
     Some(Between { noise: logs[at].exp() - 1.0, median, count })
+}
+
+/// What all old runs say of a case, with the one that is nearest to the new run.
+fn agreed(verdicts: Vec<(Measured, Verdict)>, new: Measured) -> (Measured, Verdict) {
+    let is_one = verdicts.windows(2).all(|two| two[0].1 == two[1].1);
+    let distance = |old: &Measured| (new.ms / old.ms).ln().abs();
+    let nearest = verdicts.into_iter().min_by(|one, other| distance(&one.0).total_cmp(&distance(&other.0)));
+    match nearest {
+        Some((old, verdict)) if is_one => (old, verdict),
+        Some((old, _)) => (old, Verdict::Same),
+        None => (new, Verdict::Unknown),
+    }
 }
 
 fn judge(one: Measured, other: Measured, least: f64) -> Verdict {
@@ -276,6 +296,18 @@ mod tests {
             judge(measured(1.0, 0.0), Measured { runs: 1, ..measured(9.0, 0.0) }, 0.1),
             Verdict::Unknown
         );
+    }
+
+    #[test]
+    fn a_change_must_be_one_against_each_old_run() {
+        let new = measured(1.5, 0.01);
+        let verdicts = |olds: &[f64]| {
+            olds.iter().map(|&ms| (measured(ms, 0.01), judge(measured(ms, 0.01), new, 0.1))).collect()
+        };
+        assert_eq!(agreed(verdicts(&[1.0, 1.2]), new), (measured(1.2, 0.01), Verdict::Slower));
+        assert_eq!(agreed(verdicts(&[1.0, 1.6]), new), (measured(1.6, 0.01), Verdict::Same));
+        assert_eq!(agreed(verdicts(&[1.0, 2.0]), new).1, Verdict::Same);
+        assert_eq!(agreed(verdicts(&[1.8, 2.0]), new), (measured(1.8, 0.01), Verdict::Faster));
     }
 
     #[test]

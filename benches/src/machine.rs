@@ -31,8 +31,18 @@ pub(crate) fn header(job: &'static str, quick: bool) -> Vec<(&'static str, Strin
 fn cpu() -> String {
     let linux = || {
         let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
-        let line = text.lines().find(|line| line.starts_with("model name"))?;
-        Some(line.split_once(':')?.1.trim().to_string())
+        let value = |name: &str| {
+            text.lines()
+                .filter_map(|line| line.split_once(':'))
+                .find(|(key, _)| key.trim() == name)
+                .map(|(_, value)| value.trim())
+        };
+        let name = value("model name")?;
+        // Virtual machines often leave the number out of the name.
+        Some(match (value("cpu family"), value("model")) {
+            (Some(family), Some(model)) => format!("{name} (family {family}, model {model})"),
+            _ => name.to_owned(),
+        })
     };
     let macos = || {
         let output =

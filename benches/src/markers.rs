@@ -141,7 +141,8 @@ fn machine(report: &Value) -> String {
     let fact = |name: &str| report["header"][name].as_str().unwrap_or("unknown").to_owned();
     let day = fact("date").chars().take(10).collect::<String>();
     let compiler = fact("compiler").split(' ').take(2).collect::<Vec<_>>().join(" ");
-    format!("- {}, {} cores, {compiler}, {}, {day}\n", fact("cpu"), fact("cores"), fact("profile"))
+    let [cpu, instructions, cores, profile] = ["cpu", "instructions", "cores", "profile"].map(fact);
+    format!("- {cpu}, {instructions}, {cores} cores, {compiler}, {profile}, {day}\n")
 }
 
 /// A table in Markdown, with its title, its notes and the command that makes it.
@@ -188,7 +189,7 @@ mod tests {
     use super::*;
 
     fn report() -> Value {
-        let header = json!({"cpu": "A CPU", "cores": "2", "compiler": "rustc 1.95.0 (x)", "profile": "release", "date": "2026-01-02 03:04", "job": "all"});
+        let header = json!({"cpu": "A CPU", "instructions": "avx2", "cores": "2", "compiler": "rustc 1.95.0 (x)", "profile": "release", "date": "2026-01-02 03:04", "job": "all"});
         json!({"header": header, "tables": [{
             "name": "growth",
             "title": "Growth",
@@ -202,7 +203,7 @@ mod tests {
     fn a_table_takes_the_place_of_the_old_one() {
         let text = "# Speed\n\n<!-- bench: all/growth -->\nold\n<!-- /bench -->\n\nAfter.\n";
         let Written { text: new, count, left } = replaced(text, &[report()]).unwrap();
-        let table = "Growth.\n\n| of | exponent |\n|---|---|\n| pairs \\| x | 1.02 |\n\n- A note.\n- `hullfield-bench all`\n- A CPU, 2 cores, rustc 1.95.0, release, 2026-01-02\n";
+        let table = "Growth.\n\n| of | exponent |\n|---|---|\n| pairs \\| x | 1.02 |\n\n- A note.\n- `hullfield-bench all`\n- A CPU, avx2, 2 cores, rustc 1.95.0, release, 2026-01-02\n";
         assert_eq!(new, format!("# Speed\n\n<!-- bench: all/growth -->\n{table}<!-- /bench -->\n\nAfter.\n"));
         assert_eq!((count, left.len()), (1, 0));
         // Once more changes nothing.
@@ -220,7 +221,12 @@ mod tests {
     #[test]
     fn a_marker_may_choose_columns() {
         let text = "<!-- bench: all/growth | exponent -->\n<!-- /bench -->\n";
-        assert!(replaced(text, &[report()]).unwrap().text.contains("| exponent |\n|---|\n| 1.02 |\n\n- `hullfield-bench all`\n"));
+        assert!(
+            replaced(text, &[report()])
+                .unwrap()
+                .text
+                .contains("| exponent |\n|---|\n| 1.02 |\n\n- `hullfield-bench all`\n")
+        );
         let wrong = "<!-- bench: all/growth | slope -->\n<!-- /bench -->\n";
         assert_eq!(
             replaced(wrong, &[report()]).unwrap_err(),
