@@ -31,7 +31,7 @@ impl Bars {
             return style::blank(&self.title);
         }
         let widest = bars.iter().map(|(label, ..)| width_of(label)).fold(0.0, f64::max);
-        let left = (widest + 12.0).min(250.0);
+        let left = (widest + 12.0).min(0.52 * WIDTH);
         let (right, bottom) = (WIDTH - SHARE_ROOM, 10.0 + ROW * bars.len() as f64);
         let mut svg = style::open(&self.title, bottom + 2.2 * FONT);
         for percent in [0, 25, 50, 75, 100] {
