@@ -32,7 +32,7 @@ pub(crate) struct Options {
 /// Writes the tables. Those that no report has stay, and are named. With `--check` returns false where a file would change.
 ///
 /// # Errors
-/// A file that cannot be read or written, a marker that is broken, or reports that have none of the tables.
+/// A file that cannot be read or written, a report with failed checks, a marker that is broken, or reports that have none of the tables.
 pub(crate) fn run(options: &Options) -> Result<bool, String> {
     let read = |path: &PathBuf| {
         std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
@@ -45,6 +45,15 @@ pub(crate) fn run(options: &Options) -> Result<bool, String> {
             return Err(format!(
                 "{} is no report of this version: it must be the JSON of a subcommand of hullfield-bench that takes --json",
                 path.display()
+            ));
+        }
+        let failures = report["failures"].as_array().map_or(&[][..], Vec::as_slice);
+        if let Some(first) = failures.first() {
+            return Err(format!(
+                "{}: checks failed in this run ({}), so none of its figures are written; the first: {}",
+                path.display(),
+                failures.len(),
+                first.as_str().unwrap_or_default()
             ));
         }
         reports.push(report);

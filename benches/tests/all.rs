@@ -146,6 +146,9 @@ fn bad_arguments_are_one_clear_error() {
     let (text, empty) = (folder.file("text.json"), folder.file("empty.json"));
     std::fs::write(&text, "no JSON").unwrap();
     std::fs::write(&empty, "{}").unwrap();
+    let failed = folder.file("failed.json");
+    let failed_run = r#"{"header": {"job": "all"}, "tables": [], "failures": ["pairs: 3 are wrong"]}"#;
+    std::fs::write(&failed, failed_run).unwrap();
     let missing = folder.file("missing.json");
     let here = folder.file("");
     for (args, part) in [
@@ -167,6 +170,9 @@ fn bad_arguments_are_one_clear_error() {
         (&["write-tables", &text], "text.json is not JSON"),
         (&["write-tables", &empty], "empty.json is no report of this version"),
         (&["write-tables"], "<REPORTS>"),
+        (&["write-tables", &failed], "failed.json: checks failed in this run (1)"),
+        (&["write-tables", &failed, "--in", &missing], "pairs: 3 are wrong"),
+        (&["compare", &failed], "2 values required"),
     ] {
         let output = run(args);
         assert_eq!(output.status.code(), Some(2), "{args:?}: {}", said(&output));
