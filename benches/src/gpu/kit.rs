@@ -86,12 +86,13 @@ impl Kit {
         kit
     }
 
-    /// Ends the process where a job hangs: what was measured before is in the file.
+    /// Ends the process where a job hangs, unless the kit has been dropped: what was measured before is in the file.
     fn end_late(&self) {
-        let (running, budget_s) = (Arc::clone(&self.running), self.budget_s);
+        let (running, budget_s) = (Arc::downgrade(&self.running), self.budget_s);
         let file = self.json.as_ref().map(|path| path.display().to_string());
         std::thread::spawn(move || {
             std::thread::sleep(Duration::from_secs_f64(budget_s * (1.0 + GRACE) + 10.0));
+            let Some(running) = running.upgrade() else { return };
             let running = running.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let kept = file.map_or(String::new(), |file| format!("; {file} has the parts before it"));
             eprintln!(
