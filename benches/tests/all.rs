@@ -109,7 +109,8 @@ fn every_sweep_has_checked_rows_a_peer_and_its_command() {
         slower["tables"].as_array_mut().unwrap().iter_mut().find(|table| table["name"] == "cells").unwrap();
     for row in rows["rows"].as_array_mut().unwrap() {
         let (ms, runs) = (row["ms"].as_f64().unwrap(), row["runs"].as_u64().unwrap());
-        row["ms"] = json!(if runs >= 3 { 9.0 * ms } else { ms });
+        let is_ours = row["who"].as_str().unwrap().starts_with("cpu");
+        row["ms"] = json!(if is_ours && runs >= 3 { 9.0 * ms } else { ms });
         row["±"] = json!(0.01);
     }
     let after = folder.file("slower.json");
