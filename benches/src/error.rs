@@ -7,6 +7,21 @@ pub(crate) fn message(error: impl fmt::Display) -> String {
     error.to_string()
 }
 
+/// Why counts were not compared with a baseline.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Refusal {
+    /// This machine counts no instructions, or the baseline is of another setup: counts of the two say nothing about each other.
+    NotComparable(String),
+    /// Anything else.
+    Failed(String),
+}
+
+impl From<String> for Refusal {
+    fn from(text: String) -> Self {
+        Self::Failed(text)
+    }
+}
+
 /// Why a measurement on a device did not end.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Trouble {

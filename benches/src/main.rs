@@ -53,6 +53,7 @@ mod worlds;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use error::Refusal;
 use options::Options;
 use report::Report;
 
@@ -84,7 +85,8 @@ enum Job {
     Gpu(gpu::Options),
     /// What changed between two reports of `all`, beyond their noise. Exit code 1 if something is slower.
     Compare(changes::Options),
-    /// The regression watch: instruction counts of small, fixed cases against a baseline file. Exit code 1 if a case needs more than before.
+    /// The regression watch: instruction counts of small, fixed cases against a baseline file. Exit code 1 if a case needs more than before, 3 if
+    /// the counts can't be compared: nothing here counts instructions, or the baseline is of another setup.
     Check(watch::Options),
     /// Writes tables of a report between their markers in README.md and benches/README.md.
     WriteTables(markers::Options),
@@ -128,7 +130,13 @@ fn main() -> ExitCode {
         }
         Job::All(options) => return code(growth::run(options)),
         Job::Compare(options) => return code(changes::run(options)),
-        Job::Check(options) => return code(watch::run(options)),
+        Job::Check(options) => {
+            return match watch::run(options) {
+                Err(Refusal::NotComparable(message)) => refuse_with(3, &message),
+                Err(Refusal::Failed(message)) => refuse(&message),
+                Ok(is_well) => code(Ok(is_well)),
+            };
+        }
         Job::WriteTables(options) => return code(markers::run(options)),
         Job::Tables(options) => {
             ("tables", &[hulls::run, collide::run, flow::run, room::run, path::run], options.clone())
@@ -154,8 +162,12 @@ fn code(done: Result<bool, String>) -> ExitCode {
 }
 
 fn refuse(message: &str) -> ExitCode {
+    refuse_with(2, message)
+}
+
+fn refuse_with(code: u8, message: &str) -> ExitCode {
     eprintln!("hullfield-bench: {message}");
-    ExitCode::from(2)
+    ExitCode::from(code)
 }
 
 /// Runs the groups and writes the report. Returns false if a check failed.

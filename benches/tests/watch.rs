@@ -53,9 +53,13 @@ fn json(path: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// The program's own sentence, without its progress. The exit code must be 2.
-fn refusal(output: &Output) -> String {
-    assert_eq!(output.status.code(), Some(2), "{}{}", printed(output), said(output));
+/// The exit code of counts that can't be compared, and of everything else that is refused.
+const NOT_COMPARABLE: i32 = 3;
+const REFUSED: i32 = 2;
+
+/// The program's own sentence, without its progress.
+fn refusal(output: &Output, code: i32) -> String {
+    assert_eq!(output.status.code(), Some(code), "{}{}", printed(output), said(output));
     let text = said(output);
     let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("hullfield-bench: ")).collect();
     assert_eq!(lines.len(), 1, "{text}");
@@ -68,7 +72,7 @@ fn counts_repeat_and_a_slower_case_is_seen() {
     let (baseline, counts) = (folder.file("baseline.json"), folder.file("counts.json"));
     let args = ["--only", CASE, "--baseline", &baseline, "--json", &counts];
     let renewed = run(&[&args[..], &["--renew"]].concat());
-    if renewed.status.code() == Some(2) && said(&renewed).contains("cannot be counted here") {
+    if renewed.status.code() == Some(NOT_COMPARABLE) && said(&renewed).contains("cannot be counted here") {
         eprintln!("skipped: {}", said(&renewed));
         return;
     }
@@ -106,7 +110,7 @@ fn what_cannot_be_done_is_one_clear_sentence() {
         (&["--renew", "--baseline", "/no such folder/b.json"], "there is no folder /no such folder"),
         (&["--renew", "--only", CASE, "--baseline", &no_json], "is not JSON"),
     ] {
-        let text = refusal(&run(args));
+        let text = refusal(&run(args), REFUSED);
         assert!(text.contains(part), "{args:?}: {text}");
     }
     let output = run(&["--tolerance", "three"]);
@@ -120,7 +124,7 @@ fn without_a_counter_nothing_is_counted() {
     let folder = Folder::new("none");
     let baseline = folder.file("baseline.json");
     let mut command = check(&["--renew", "--baseline", &baseline]);
-    let text = refusal(&command.env("PATH", &folder.0).output().unwrap());
+    let text = refusal(&command.env("PATH", &folder.0).output().unwrap(), NOT_COMPARABLE);
     assert!(text.contains("there is no valgrind"), "{text}");
     assert!(!Path::new(&baseline).exists());
 }
@@ -191,7 +195,7 @@ fn the_files_and_exit_codes_follow_the_counts() {
     for (from, to) in [("\"valgrind\"", "\"perf\""), ("rustc ", "rustc 0."), ("linux", "plan9")] {
         if text.contains(from) {
             changed(from, to);
-            let refused = refusal(&run(&["--only", "room"]));
+            let refused = refusal(&run(&["--only", "room"]), NOT_COMPARABLE);
             assert!(refused.contains("another setup") && refused.contains("renews it"), "{refused}");
         }
     }
@@ -211,7 +215,7 @@ fn a_counter_that_fails_is_told() {
     ] {
         imitate_valgrind(&folder, after);
         let mut command = check(&["--renew", "--only", "room", "--baseline", &baseline]);
-        let text = refusal(&command.env("PATH", &folder.0).output().unwrap());
+        let text = refusal(&command.env("PATH", &folder.0).output().unwrap(), REFUSED);
         assert!(text.contains(part), "{after}: {text}");
         assert!(!Path::new(&baseline).exists());
     }

@@ -23,6 +23,7 @@ use clap::Args;
 use rayon::prelude::*;
 
 use crate::changes::parse_share;
+use crate::error::Refusal;
 use crate::report::{self, Cell, Report, Table};
 use baseline::{Baseline, Count, Setup, Verdict, change, judge, renewal};
 use cases::{CASES, Case};
@@ -61,9 +62,10 @@ pub(crate) struct Options {
 ///
 /// # Errors
 /// One sentence: an option that cannot be kept, no counter, a baseline of another setup, a case that fails.
-pub(crate) fn run(options: &Options) -> Result<bool, String> {
+pub(crate) fn run(options: &Options) -> Result<bool, Refusal> {
     if let Some(name) = &options.case {
-        return answer(name, options.rounds).map(|()| true);
+        answer(name, options.rounds)?;
+        return Ok(true);
     }
     let cases = options.cases()?;
     if let Some(path) = &options.json {
@@ -75,17 +77,17 @@ pub(crate) fn run(options: &Options) -> Result<bool, String> {
     // A file that is renewed as a whole may be anything.
     let is_needed = !options.renew || (options.only.is_some() && options.baseline.exists());
     let old = if is_needed { Some(Baseline::read(&options.baseline)?) } else { None };
-    let (counter, counter_version) = Counter::find()?;
+    let (counter, counter_version) = Counter::find().map_err(Refusal::NotComparable)?;
     let vectors = counter.count(cases[0].name, 0)?.answer.vectors;
     let setup = Setup::here(counter, vectors);
     if let Some(old) = &old {
-        old.check_setup(&setup, &options.baseline)?;
+        old.check_setup(&setup, &options.baseline).map_err(Refusal::NotComparable)?;
     }
     let started = std::time::Instant::now();
     let counts: Vec<Count> = cases
         .par_iter()
         .map(|case| count(counter, case, options.slow_down.as_deref() == Some(case.name)))
-        .collect::<Result<_, _>>()?;
+        .collect::<Result<_, String>>()?;
     let named = cases.iter().map(|case| case.name.to_owned()).zip(counts.iter().copied()).collect();
     let new = Baseline::new(setup, counter_version, named);
     let mut report = Report::new(Vec::new());
