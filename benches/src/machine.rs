@@ -10,6 +10,7 @@ pub(crate) fn header(job: &'static str, quick: bool) -> Vec<(&'static str, Strin
     let mut header = vec![
         ("program", format!("hullfield-bench {}", env!("CARGO_PKG_VERSION"))),
         ("job", job.into()),
+        ("command", command(&arguments(), std::env::var_os("HULLFIELD_CORPUS").is_some())),
         ("date", date()),
         ("commit", commit()),
         ("cpu", cpu()),
@@ -26,6 +27,34 @@ pub(crate) fn header(job: &'static str, quick: bool) -> Vec<(&'static str, Strin
         header.push(("quick", "small scenes, few repetitions: these times mean little".into()));
     }
     header
+}
+
+/// The arguments of this process.
+fn arguments() -> Vec<String> {
+    std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect()
+}
+
+/// Options that only say where the report goes.
+const OUTPUTS: [&str; 2] = ["--json", "--html"];
+
+/// The command line, without what does not change the figures. The corpus is at another place on each machine.
+fn command(arguments: &[String], has_corpus: bool) -> String {
+    let mut words =
+        vec![if has_corpus { "HULLFIELD_CORPUS=… hullfield-bench" } else { "hullfield-bench" }.to_owned()];
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        if OUTPUTS.contains(&argument.as_str()) {
+            arguments.next();
+        } else if !OUTPUTS.iter().any(|output| argument.starts_with(&format!("{output}="))) {
+            let is_plain = argument.chars().all(|c| c.is_alphanumeric() || "-_=./%:,".contains(c));
+            words.push(if is_plain {
+                argument.clone()
+            } else {
+                format!("'{}'", argument.replace('\'', "'\\''"))
+            });
+        }
+    }
+    words.join(" ")
 }
 
 fn cpu() -> String {
@@ -185,6 +214,22 @@ mod tests {
             [Some(49_152), Some(2_097_152), Some(512), None, None, None]
         );
         assert!(caches().windows(2).all(|two| two[0].bytes <= two[1].bytes));
+    }
+
+    #[test]
+    fn a_command_line_is_kept_without_its_outputs() {
+        let shown = |arguments: &[&str], has_corpus| {
+            command(&arguments.iter().map(ToString::to_string).collect::<Vec<_>>(), has_corpus)
+        };
+        assert_eq!(
+            shown(&["gpu", "--json", "a.json", "--software", "--html=b.html", "--reduced"], false),
+            "hullfield-bench gpu --software --reduced"
+        );
+        assert_eq!(shown(&["tables", "--json"], true), "HULLFIELD_CORPUS=… hullfield-bench tables");
+        assert_eq!(
+            shown(&["collide", "--regime", "16 hulls,it's", "--tolerance=3%"], false),
+            r"hullfield-bench collide --regime '16 hulls,it'\''s' --tolerance=3%"
+        );
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub(crate) fn run(options: &Options) -> Result<bool, String> {
     for path in &options.reports {
         let report: Value = serde_json::from_str(&read(path)?)
             .map_err(|error| format!("{} is not JSON: {error}", path.display()))?;
-        if report["header"]["job"].is_null() || !report["tables"].is_array() {
+        if report["header"]["command"].is_null() || !report["tables"].is_array() {
             return Err(format!(
                 "{} is no report of this version: it must be the JSON of a subcommand of hullfield-bench that takes --json",
                 path.display()
@@ -120,7 +120,7 @@ fn replaced(text: &str, reports: &[Value]) -> Result<Written, String> {
         }
         match found {
             Some((report, table)) => {
-                written.text += &markdown(job, table, &columns).map_err(at_line)?;
+                written.text += &markdown(report, table, &columns).map_err(at_line)?;
                 written.text += &machine(report);
                 written.count += 1;
             }
@@ -155,7 +155,7 @@ fn machine(report: &Value) -> String {
 }
 
 /// A table in Markdown, with its title, its notes and the command that makes it.
-fn markdown(job: &str, table: &Value, columns: &[&str]) -> Result<String, String> {
+fn markdown(report: &Value, table: &Value, columns: &[&str]) -> Result<String, String> {
     let shown =
         table["shown"].as_array().ok_or("the report is of another version: its tables have no text")?;
     let names: Vec<&str> =
@@ -186,8 +186,8 @@ fn markdown(job: &str, table: &Value, columns: &[&str]) -> Result<String, String
     for note in notes.into_iter().flatten().filter_map(Value::as_str) {
         text += &format!("- {note}\n");
     }
-    let command = table["command"].as_str().map_or_else(|| format!("hullfield-bench {job}"), str::to_owned);
-    text += &format!("- `{command}`\n");
+    let command = table["command"].as_str().or_else(|| report["header"]["command"].as_str());
+    text += &format!("- `{}`\n", command.unwrap_or("unknown"));
     Ok(text)
 }
 
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     fn report() -> Value {
-        let header = json!({"cpu": "A CPU", "instructions": "avx2", "cores": "2", "compiler": "rustc 1.95.0 (x)", "profile": "release", "date": "2026-01-02 03:04", "job": "all"});
+        let header = json!({"cpu": "A CPU", "instructions": "avx2", "cores": "2", "compiler": "rustc 1.95.0 (x)", "profile": "release", "date": "2026-01-02 03:04", "job": "all", "command": "hullfield-bench all --quick"});
         json!({"header": header, "tables": [{
             "name": "growth",
             "title": "Growth",
@@ -220,11 +220,13 @@ mod tests {
     }
 
     #[test]
-    fn a_table_without_a_command_names_its_job() {
+    fn a_table_without_a_command_names_its_report() {
         let mut bare = report();
         bare["tables"][0]["command"] = Value::Null;
         let text = "<!-- bench: all/growth -->\n<!-- /bench -->\n";
-        assert!(replaced(text, &[bare]).unwrap().text.contains("- A note.\n- `hullfield-bench all`\n"));
+        assert!(
+            replaced(text, &[bare]).unwrap().text.contains("- A note.\n- `hullfield-bench all --quick`\n")
+        );
     }
 
     #[test]

@@ -148,7 +148,7 @@ fn bad_arguments_are_one_clear_error() {
     std::fs::write(&text, "no JSON").unwrap();
     std::fs::write(&empty, "{}").unwrap();
     let failed = folder.file("failed.json");
-    let failed_run = r#"{"header": {"job": "all"}, "tables": [], "failures": ["pairs: 3 are wrong"]}"#;
+    let failed_run = r#"{"header": {"job": "all", "command": "hullfield-bench all"}, "tables": [], "failures": ["pairs: 3 are wrong"]}"#;
     std::fs::write(&failed, failed_run).unwrap();
     let missing = folder.file("missing.json");
     let here = folder.file("");
