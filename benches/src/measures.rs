@@ -32,6 +32,13 @@ impl Query {
         }
     }
 
+    fn title(self) -> &'static str {
+        match self {
+            Self::Distances => "Distances",
+            Self::Contacts => "Contacts",
+        }
+    }
+
     /// hullfield's signed gaps (distances are 0 where bodies overlap), and the number of pairs settled in f64.
     pub(crate) fn gaps(
         self,
@@ -144,7 +151,7 @@ pub(crate) fn against_peer(query: Query, options: &Options, report: &mut Report)
     let engine = Engine::cpu();
     let mut table = Table::new(
         query.name(),
-        format!("{} of given pairs, {repetitions} interleaved repetitions", query.name()),
+        format!("{} of given pairs, {repetitions} interleaved repetitions", query.title()),
         &[
             "hulls",
             "pairs",

@@ -32,7 +32,7 @@ pub(crate) fn against_peer(options: &Options, report: &mut Report) -> Result<(),
     let mut table = Table::new(
         "sweeps",
         format!(
-            "sweeps of given pairs without turning, one thread each, {repetitions} interleaved repetitions"
+            "Sweeps of given pairs without turning, one thread each, {repetitions} interleaved repetitions"
         ),
         &[
             "hulls",
@@ -149,7 +149,7 @@ pub(crate) fn on_engines(
     let mut table = Table::new(
         "sweeps engines",
         format!(
-            "sweeps of given pairs without turning on every engine, all cores, {repetitions} repetitions"
+            "Sweeps of given pairs without turning on every engine, all cores, {repetitions} repetitions"
         ),
         &["engine", "hulls", "pairs", "kernels ms", "±", "end to end ms", "±", "settled", "judged"],
     );
