@@ -12,6 +12,7 @@ use crate::growth::desk::Desk;
 use crate::growth::grown::Topic;
 use crate::growth::sweep::{Contender, Plan, Swept};
 use crate::machine::SEED;
+use crate::measures;
 use crate::peer::{PARRY, Peer};
 use crate::scene::Scene;
 
@@ -123,6 +124,15 @@ impl Case {
         }
     }
 
+    /// Checks the contacts of an engine for some of the hits by the oracle: depths, normals and points.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub(super) fn verify_contacts(&self, engine: usize, hits: &Hits) -> Result<(), String> {
+        let some: Hits = hits.iter().copied().step_by((hits.len() / JUDGED).max(1)).collect();
+        measures::Query::Contacts.check(&self.arenas[engine], &self.scene, &self.bodies, &some)
+    }
+
     /// The candidates of the CPU engine.
     ///
     /// # Errors
@@ -212,14 +222,35 @@ impl Case {
     }
 }
 
-/// A crowd of bodies of 24 hulls, uniform in a cube of this volume for each body.
-fn crowd(desk: &Desk<'_>, scene: &Scene, count: u64, volume: f64) -> Result<Case, String> {
-    let mut random = Random::new(SEED);
-    let side = (volume * count as f64).cbrt();
-    let mut scene = scene.clone();
-    scene.bodies = (0..count as usize).map(|at| body(&mut random, at % scene.sets.len(), side)).collect();
-    let moving = scene.bodies.len();
-    Case::new(desk, scene, Vec::new(), moving)
+/// What dense crowds of any size are made of: bodies of 24 hulls, uniform in a cube, about [`CANDIDATES`] a body.
+pub(super) struct DenseCrowds {
+    /// The hulls, without bodies.
+    scene: Scene,
+    /// The cube's volume for each body.
+    volume: f64,
+}
+
+impl DenseCrowds {
+    /// # Errors
+    /// As the library.
+    pub(super) fn new() -> Result<Self, String> {
+        let scene = Scene::of_hulls(&scenes::convex_sets(24, 1.0, SEED))?;
+        let volume = volume(&scene)?;
+        Ok(Self { scene, volume })
+    }
+
+    /// A crowd of so many bodies.
+    ///
+    /// # Errors
+    /// As the library.
+    pub(super) fn crowd(&self, desk: &Desk<'_>, count: u64) -> Result<Case, String> {
+        let mut random = Random::new(SEED);
+        let side = (self.volume * count as f64).cbrt();
+        let mut scene = self.scene.clone();
+        scene.bodies = (0..count as usize).map(|at| body(&mut random, at % scene.sets.len(), side)).collect();
+        let moving = scene.bodies.len();
+        Case::new(desk, scene, Vec::new(), moving)
+    }
 }
 
 fn body(random: &mut Random, hull: usize, side: f64) -> Placed {
@@ -244,20 +275,9 @@ fn volume(scene: &Scene) -> Result<f64, String> {
     Ok(volume)
 }
 
-/// A crowd with about [`CANDIDATES`] a body.
-///
-/// # Errors
-/// As the library.
-pub(super) fn dense_crowd(desk: &Desk<'_>, count: u64) -> Result<Case, String> {
-    let scene = Scene::of_hulls(&scenes::convex_sets(24, 1.0, SEED))?;
-    let volume = volume(&scene)?;
-    crowd(desk, &scene, count, volume)
-}
-
 /// Crowds of 10³ to 10⁷ bodies.
 pub(crate) fn crowds(desk: &mut Desk<'_>) -> Result<(), String> {
-    let scene = Scene::of_hulls(&scenes::convex_sets(24, 1.0, SEED))?;
-    let volume = volume(&scene)?;
+    let crowds = DenseCrowds::new()?;
     let topic = Topic {
         name: "bodies",
         title: "Crowds: bodies in to hits out, about ten candidates a body",
@@ -267,7 +287,7 @@ pub(crate) fn crowds(desk: &mut Desk<'_>) -> Result<(), String> {
     };
     let sizes: Vec<u64> =
         desk.sizes(&[1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000]);
-    let swept = sweep(desk, &sizes, &|count| crowd(desk, &scene, count, volume), None)?;
+    let swept = sweep(desk, &sizes, &|count| crowds.crowd(desk, count), None)?;
     desk.publish(&topic, swept);
     Ok(())
 }

@@ -8,7 +8,7 @@ use hullfield::inspect::{KernelTimes, time_kernels};
 use hullfield_oracle::random::Random;
 
 use crate::flow_scenes::{Scene as GridScene, noise};
-use crate::growth::bodies::{self, Query};
+use crate::growth::bodies::{Case, DenseCrowds, Query};
 use crate::growth::desk::{Desk, cpu_way};
 use crate::growth::{grids, roofline};
 use crate::machine::SEED;
@@ -124,6 +124,20 @@ struct Timed {
     counts: Counts,
 }
 
+/// What was timed, and what has no row and why.
+#[derive(Default)]
+struct Measured {
+    timed: Vec<Timed>,
+    left_out: Vec<String>,
+}
+
+impl Measured {
+    fn extend(&mut self, more: Self) {
+        self.timed.extend(more.timed);
+        self.left_out.extend(more.left_out);
+    }
+}
+
 /// Times the kernels of each engine.
 ///
 /// # Errors
@@ -132,10 +146,9 @@ pub(crate) fn run(desk: &mut Desk<'_>) -> Result<(), String> {
     if desk.roofs().is_empty() {
         roofline::run(desk)?;
     }
-    let mut all = Vec::new();
-    let mut left_out = Vec::new();
+    let crowds = DenseCrowds::new()?;
     let is_short = desk.is_quick() || desk.left_s() < SHORT_S;
-    phases(desk, if is_short { 3_000 } else { 30_000 }, &mut all)?;
+    let mut all = phases(desk, &crowds.crowd(desk, if is_short { 3_000 } else { 30_000 })?)?;
     for engine in 1..desk.named_engines().len() {
         let is_software = desk.named_engines()[engine].name == "software gpu";
         let (body_count, side) = match (is_software, is_short) {
@@ -144,19 +157,20 @@ pub(crate) fn run(desk: &mut Desk<'_>) -> Result<(), String> {
             (false, true) => (30_000, 1_024),
             (false, false) => (300_000, 4_096),
         };
-        crowd_kernels(desk, engine, body_count, &mut all, &mut left_out)?;
-        field_kernels(desk, engine, side, &mut all, &mut left_out)?;
+        all.extend(crowd_kernels(desk, engine, &crowds.crowd(desk, body_count)?)?);
+        all.extend(field_kernels(desk, engine, side)?);
     }
-    publish(desk, &all, &left_out);
+    publish(desk, &all);
     Ok(())
 }
 
 /// The two phases of a crowd on the CPU engine, with each number of threads.
-fn phases(desk: &Desk<'_>, body_count: u64, all: &mut Vec<Timed>) -> Result<(), String> {
-    let case = bodies::dense_crowd(desk, body_count)?;
+fn phases(desk: &Desk<'_>, case: &Case) -> Result<Measured, String> {
     let (hits, stats) = case.found(0, Query::Intersections)?;
     case.verify(&hits)?;
-    let counts = counts_of(&case, &stats);
+    case.verify_contacts(0, &hits)?;
+    let counts = counts_of(case, &stats);
+    let mut measured = Measured::default();
     let candidates = case.candidates()?;
     for (count, pool) in desk.pools() {
         let way = cpu_way(*count);
@@ -182,13 +196,13 @@ fn phases(desk: &Desk<'_>, body_count: u64, all: &mut Vec<Timed>) -> Result<(), 
             ["broad phase", "narrow phase, yes or no", "narrow phase, contacts"].into_iter().zip(samples)
         {
             let (way, kernel, ms) = (way.clone(), kernel.to_owned(), samples.median());
-            all.push(Timed { way, query: "a crowd", kernel, dispatches: None, ms, counts });
+            measured.timed.push(Timed { way, query: "a crowd", kernel, dispatches: None, ms, counts });
         }
     }
-    Ok(())
+    Ok(measured)
 }
 
-fn counts_of(case: &bodies::Case, stats: &Stats) -> Counts {
+fn counts_of(case: &Case, stats: &Stats) -> Counts {
     Counts {
         bodies: case.scene.bodies.len() as u64,
         candidates: stats.candidate_count,
@@ -199,14 +213,8 @@ fn counts_of(case: &bodies::Case, stats: &Stats) -> Counts {
 }
 
 /// The kernels of crowds on a GPU engine.
-fn crowd_kernels(
-    desk: &Desk<'_>,
-    engine: usize,
-    body_count: u64,
-    all: &mut Vec<Timed>,
-    left_out: &mut Vec<String>,
-) -> Result<(), String> {
-    let case = bodies::dense_crowd(desk, body_count)?;
+fn crowd_kernels(desk: &Desk<'_>, engine: usize, case: &Case) -> Result<Measured, String> {
+    let mut measured = Measured::default();
     let (hits, _) = case.found(0, Query::Intersections)?;
     case.verify(&hits)?;
     for (query, name) in
@@ -214,20 +222,18 @@ fn crowd_kernels(
     {
         let (found, stats) = case.found(engine, query)?;
         case.compare(&hits, &found).map_err(|error| format!("{name}: {error}"))?;
-        let counts = counts_of(&case, &stats);
-        kernels(desk, engine, name, counts, all, left_out, || case.found(engine, query).map(drop))?;
+        if let Query::Contacts = query {
+            case.verify_contacts(engine, &hits).map_err(|error| format!("{name}: {error}"))?;
+        }
+        let counts = counts_of(case, &stats);
+        measured.extend(kernels(desk, engine, name, counts, || case.found(engine, query).map(drop))?);
     }
-    Ok(())
+    Ok(measured)
 }
 
 /// The kernels of fields on a GPU engine.
-fn field_kernels(
-    desk: &Desk<'_>,
-    engine: usize,
-    side: usize,
-    all: &mut Vec<Timed>,
-    left_out: &mut Vec<String>,
-) -> Result<(), String> {
+fn field_kernels(desk: &Desk<'_>, engine: usize, side: usize) -> Result<Measured, String> {
+    let mut measured = Measured::default();
     let plain = GridScene::flat("", side, side, noise(side * side, 0.2, SEED));
     let mut weighted = plain.clone();
     weighted.connectivity = Connectivity::Eight(Corners::BothFree);
@@ -241,9 +247,9 @@ fn field_kernels(
             return Err(format!("{name}: distances differ from the CPU engine's"));
         }
         let counts = Counts { cells: (side * side) as u64, ..Counts::default() };
-        kernels(desk, engine, name, counts, all, left_out, || case.distances(engine).map(drop))?;
+        measured.extend(kernels(desk, engine, name, counts, || case.distances(engine).map(drop))?);
     }
-    Ok(())
+    Ok(measured)
 }
 
 /// Times the kernels of a query that has run before.
@@ -252,16 +258,15 @@ fn kernels(
     engine: usize,
     query: &'static str,
     counts: Counts,
-    all: &mut Vec<Timed>,
-    left_out: &mut Vec<String>,
     run: impl Fn() -> Result<(), String>,
-) -> Result<(), String> {
+) -> Result<Measured, String> {
+    let mut measured = Measured::default();
     let named = &desk.named_engines()[engine];
     let (done, times) = time_kernels(&named.engine, || (0..RUNS).try_for_each(|_| run()));
     done?;
     let Some(KernelTimes { kernels, .. }) = times else {
-        left_out.push(format!("{}: the device has no timestamps", named.name));
-        return Ok(());
+        measured.left_out.push(format!("{}: the device has no timestamps", named.name));
+        return Ok(measured);
     };
     let sum: f64 = kernels.iter().map(|kernel| kernel.milliseconds).sum();
     let mut others = 0.0;
@@ -272,7 +277,7 @@ fn kernels(
             others += kernel.milliseconds;
             continue;
         }
-        all.push(Timed {
+        measured.timed.push(Timed {
             way: named.name.into(),
             query,
             kernel: label.into(),
@@ -281,11 +286,13 @@ fn kernels(
             counts,
         });
     }
-    left_out.push(format!("{}, {query}: {:.0} % of the kernels' time", named.name, 100.0 * others / sum));
-    Ok(())
+    let share = 100.0 * others / sum;
+    measured.left_out.push(format!("{}, {query}: {share:.0} % of the kernels' time", named.name));
+    Ok(measured)
 }
 
-fn publish(desk: &mut Desk<'_>, all: &[Timed], left_out: &[String]) {
+fn publish(desk: &mut Desk<'_>, measured: &Measured) {
+    let Measured { timed: all, left_out } = measured;
     let mut table = Table::new(
         "kernel_shares",
         "Each kernel's share of its roof",
