@@ -92,8 +92,9 @@ class Workers:
         workers, num_gpus = _check(workers, threads, num_gpus, 1)
         options = {"num_cpus": threads, "num_gpus": num_gpus, "max_restarts": -1, "max_task_retries": -1}
         remote = ray.remote(_Worker).options(**options)
-        shared = ray.put(work)
-        self._actors: list[Any] = [remote.remote(shared, threads) for _ in range(workers)]
+        # A worker that is started again takes the work anew, and Ray frees it once no reference to it is left here.
+        self._work = ray.put(work)
+        self._actors: list[Any] = [remote.remote(self._work, threads) for _ in range(workers)]
 
     def run(self, batch: Mapping[str, npt.ArrayLike], *, batch_size: int = 4096) -> Columns:
         """Calls the work with all rows of ``batch``, in pieces. Arguments, result and exceptions are those of :func:`run`."""
@@ -114,6 +115,7 @@ class Workers:
         for actor in self._actors:
             ray.kill(actor)
         self._actors = []
+        self._work = None
 
     def __len__(self) -> int:
         return len(self._actors)

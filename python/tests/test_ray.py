@@ -145,6 +145,18 @@ def test_a_worker_killed_from_outside_changes_nothing(tmp_path: Path) -> None:
     assert len({int(path.name) for path in tmp_path.iterdir()}) == 3
 
 
+def test_the_only_worker_may_die_long_after_its_start() -> None:
+    batch = {"position": positions(100)}
+    with hullfield_ray.Workers(Touching(), workers=1) as workers:
+        whole = workers.run(batch)
+        # Ray has freed the work by then, unless the workers hold on to it.
+        time.sleep(2)
+        os.kill(int(whole["process"][0]), signal.SIGKILL)
+        found = workers.run(batch)
+    assert same(found, whole)
+    assert found["process"][0] != whole["process"][0]
+
+
 def test_a_dataset_is_mapped_in_order() -> None:
     batch = {"position": positions(3000)}
     whole = Touching()(batch)
