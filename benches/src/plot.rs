@@ -2,8 +2,6 @@
 //!
 //! The colours are properties of the page: `--c0` to `--c7`, `--ink`, `--grid` and `--paper`.
 
-#![allow(dead_code, reason = "the tests draw every kind of figure")]
-
 mod axis;
 mod bars;
 mod style;
@@ -30,8 +28,6 @@ const INSET: f64 = 10.0;
 const LABEL_ROOM: f64 = 190.0;
 /// A label of a vertical line keeps this distance to the next.
 const MARK_GAP: f64 = 12.0;
-/// A step of a curve is sampled so often when a label looks for room.
-const SAMPLES: u32 = 16;
 
 /// A measured point.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -89,7 +85,7 @@ impl Line {
     }
 }
 
-/// A labelled line across the field: horizontal for a roof, vertical for the size of a cache.
+/// A labelled vertical line across the field, such as for the size of a cache.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Level {
     pub(crate) label: String,
@@ -106,8 +102,6 @@ pub(crate) struct Plot {
     pub(crate) y_unit: Unit,
     pub(crate) curves: Vec<Curve>,
     pub(crate) lines: Vec<Line>,
-    /// Horizontal lines.
-    pub(crate) levels: Vec<Level>,
     /// Vertical lines. Those beside the curves are left out.
     pub(crate) marks_x: Vec<Level>,
 }
@@ -168,7 +162,6 @@ impl Plot {
         let mut svg = style::open(&self.title, field.bottom + 14.0 + 3.0 * FONT);
         svg += &field.grid(self);
         svg += &self.draw_marks_x(&field);
-        svg += &self.draw_levels(&field);
         svg += &self.draw_lines(&field);
         svg += &self.draw_labels(&field);
         svg += &self.draw_curves(&field);
@@ -238,9 +231,7 @@ impl Plot {
         let ends = || self.fits().flat_map(|line| [line.from, line.to]);
         let xs = marks.iter().map(|mark| mark.at).chain(ends().map(|[x, _]| x));
         let quartiles = marks.iter().filter_map(|mark| mark.quartiles()).flatten();
-        let levels = self.levels.iter().map(|level| level.at);
-        let ys =
-            marks.iter().map(|mark| mark.value).chain(ends().map(|[_, y]| y)).chain(quartiles).chain(levels);
+        let ys = marks.iter().map(|mark| mark.value).chain(ends().map(|[_, y]| y)).chain(quartiles);
         let (x, y) = (Axis::over(xs, self.x_unit, 7)?, Axis::over(ys, self.y_unit, 9)?);
         let widest =
             |words: &mut dyn Iterator<Item = String>| words.map(|words| width_of(&words)).fold(0.0, f64::max);
@@ -250,7 +241,7 @@ impl Plot {
         let mut field = Field { x, y, left, right, top: 10.0 + FONT, bottom: 0.0 };
         field.top +=
             LABEL_GAP * self.mark_rows(&field).iter().map(|(row, ..)| row + 1).max().unwrap_or(0) as f64;
-        let label_height = LABEL_GAP * self.curves.len().max(self.levels.len()) as f64;
+        let label_height = LABEL_GAP * self.curves.len() as f64;
         field.bottom = field.top + label_height.max(FIELD_HEIGHT);
         Some(field)
     }
@@ -285,47 +276,6 @@ impl Plot {
             svg += "</g>\n";
         }
         svg
-    }
-
-    fn draw_levels(&self, field: &Field) -> String {
-        let levels: Vec<&Level> = self.levels.iter().filter(|level| is_drawable(level.at)).collect();
-        let wanted: Vec<f64> = levels.iter().map(|level| field.y(level.at) - 0.6 * LABEL_GAP).collect();
-        let heights = spread(&wanted, LABEL_GAP, [field.top + 0.5 * FONT, field.bottom - 0.5 * FONT]);
-        let mut svg = String::new();
-        for (level, height) in levels.into_iter().zip(heights) {
-            let y = field.y(level.at);
-            let tip = format!("{}: {}", level.label, self.y_unit.text(level.at));
-            let _ = writeln!(svg, "<g><title>{}</title>", escape(&tip));
-            let style = "stroke=\"var(--ink)\" stroke-width=\"1.2\" stroke-dasharray=\"1 3\"";
-            svg += &line([field.left, y], [field.right, y], style);
-            let (x, anchor) = self.side(field, &level.label, height);
-            svg += &text(x, height, anchor, &level.label);
-            svg += "</g>\n";
-        }
-        svg
-    }
-
-    /// The end of a horizontal line where its label hides less of the curves.
-    fn side(&self, field: &Field, label: &str, height: f64) -> (f64, Anchor) {
-        let width = width_of(label);
-        let [left, right] = [field.left + 8.0, field.right - 8.0];
-        let is_hidden = |start: f64, [x, y]: [f64; 2]| {
-            (start..start + width).contains(&x) && (y - height).abs() < 0.7 * FONT
-        };
-        let [mut at_left, mut at_right] = [0, 0];
-        for curve in &self.curves {
-            let points: Vec<[f64; 2]> =
-                curve.marks().iter().map(|mark| field.point([mark.at, mark.value])).collect();
-            for pair in points.windows(2) {
-                for step in 0..=SAMPLES {
-                    let share = f64::from(step) / f64::from(SAMPLES);
-                    let point = [0, 1].map(|k| pair[0][k] + share * (pair[1][k] - pair[0][k]));
-                    at_left += u32::from(is_hidden(left, point));
-                    at_right += u32::from(is_hidden(right - width, point));
-                }
-            }
-        }
-        if at_right < at_left { (right, Anchor::End) } else { (left, Anchor::Start) }
     }
 
     fn draw_lines(&self, field: &Field) -> String {

@@ -5,10 +5,6 @@
 pub(crate) enum Unit {
     /// Milliseconds, labelled in ns, µs, ms or s.
     Milliseconds,
-    /// Bytes, labelled in B, kB, MB, GB or TB.
-    Bytes,
-    /// A ratio, labelled as a multiple.
-    Ratio,
     /// Counts and other plain numbers.
     #[default]
     None,
@@ -27,12 +23,6 @@ impl Unit {
                 };
                 format!("{} {unit}", significant(value * scale))
             }
-            Self::Bytes => {
-                let step = (value.log10() / 3.0).floor().clamp(0.0, 4.0);
-                let unit = ["B", "kB", "MB", "GB", "TB"][step as usize];
-                format!("{} {unit}", significant(value / 10f64.powf(3.0 * step)))
-            }
-            Self::Ratio => format!("{}×", significant(value)),
             Self::None if value.fract() == 0.0 && value.abs() < 1e15 => grouped(&format!("{value:.0}")),
             Self::None => significant(value),
         }
@@ -118,12 +108,6 @@ impl Tick {
             (Unit::Milliseconds, -3..=-1) => Some(format!("{} µs", plain(-3))),
             (Unit::Milliseconds, 0..=2) => Some(format!("{} ms", plain(0))),
             (Unit::Milliseconds, 3..=7) => Some(format!("{} s", plain(3))),
-            (Unit::Bytes, 0..=2) => Some(format!("{} B", plain(0))),
-            (Unit::Bytes, 3..=5) => Some(format!("{} kB", plain(3))),
-            (Unit::Bytes, 6..=8) => Some(format!("{} MB", plain(6))),
-            (Unit::Bytes, 9..=11) => Some(format!("{} GB", plain(9))),
-            (Unit::Bytes, 12..=14) => Some(format!("{} TB", plain(12))),
-            (Unit::Ratio, -3..=6) => Some(format!("{}×", plain(0))),
             (Unit::None, -3..=6) => Some(plain(0)),
             _ => None,
         }
@@ -133,8 +117,6 @@ impl Tick {
     fn power(self, unit: Unit) -> String {
         let suffix = match unit {
             Unit::Milliseconds => " ms",
-            Unit::Bytes => " B",
-            Unit::Ratio => "×",
             Unit::None => "",
         };
         let factor = if self.digit == 1 { String::new() } else { format!("{}·", self.digit) };
@@ -263,17 +245,13 @@ mod tests {
             labels(0.0005, 2000.0, Unit::Milliseconds),
             ["1 µs", "10 µs", "100 µs", "1 ms", "10 ms", "100 ms", "1 s"]
         );
-        assert_eq!(
-            labels(900.0, 2e9, Unit::Bytes),
-            ["1 kB", "10 kB", "100 kB", "1 MB", "10 MB", "100 MB", "1 GB"]
-        );
         assert_eq!(labels(1e3, 1e9, Unit::None)[..2], ["10³", "10⁴"]);
         assert_eq!(labels(1e-9, 1e-5, Unit::Milliseconds)[..2], ["10⁻⁹ ms", "10⁻⁸ ms"]);
     }
 
     #[test]
     fn a_short_range_has_minor_ticks() {
-        assert_eq!(labels(0.9, 11.0, Unit::Ratio), ["0.5×", "1×", "2×", "5×", "10×", "20×"]);
+        assert_eq!(labels(0.9, 11.0, Unit::None), ["0.5", "1", "2", "5", "10", "20"]);
         assert_eq!(labels(1.0, 50.0, Unit::None), ["1", "2", "5", "10", "20", "50"]);
         assert_eq!(labels(0.3, 0.4, Unit::Milliseconds), ["200 µs", "500 µs"]);
         assert_eq!(labels(3e8, 4e8, Unit::None), ["2·10⁸", "5·10⁸"]);
@@ -327,8 +305,6 @@ mod tests {
         assert_eq!(Unit::Milliseconds.text(0.001_234), "1.23 µs");
         assert_eq!(Unit::Milliseconds.text(123_456.0), "123 s");
         assert_eq!(Unit::Milliseconds.text(2e-5), "20.0 ns");
-        assert_eq!(Unit::Bytes.text(1.5e6), "1.50 MB");
-        assert_eq!(Unit::Ratio.text(0.25), "0.250×");
         assert_eq!(Unit::None.text(1_234_567.0), "1,234,567");
         assert_eq!(Unit::None.text(1234.5), "1,234");
         assert_eq!(Unit::None.text(1e300), "1.00e300");
