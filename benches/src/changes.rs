@@ -21,8 +21,9 @@ const LEAST_CONTROLS: usize = 10;
 const CONTROL_SHARE: f64 = 0.9;
 
 /// The lines of the header that are shown: their keys in JSON, and their names.
-const HEADER: [(&str, &str); 10] = [
+const HEADER: [(&str, &str); 11] = [
     ("program", "program"),
+    ("command", "command"),
     ("commit", "commit"),
     ("date", "date"),
     ("cpu", "cpu"),
@@ -36,11 +37,11 @@ const HEADER: [(&str, &str); 10] = [
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Options {
-    /// The reports that are compared with, as JSON of `all`, and last the one that is looked at. A case changed where it did against each of
-    /// the others: several runs of the old program tell best how much times differ from run to run.
+    /// Old reports, then the new one, as JSON of `all`. A case counts as changed only if it changed against every old report. Several old
+    /// reports of the same program show how much its times vary.
     #[arg(required = true, num_args = 2.., value_names = ["OLD", "NEW"])]
     reports: Vec<PathBuf>,
-    /// The least change that is told, whatever the spread.
+    /// Reports no smaller change.
     #[arg(long, value_name = "SHARE", default_value = "10%", value_parser = parse_share)]
     least: f64,
 }

@@ -29,6 +29,12 @@ pub(crate) fn header(job: &'static str, quick: bool) -> Vec<(&'static str, Strin
     header
 }
 
+/// A word of a command line, in quotes where a shell would not read it as it is.
+pub(crate) fn shell_word(word: &str) -> String {
+    let is_plain = !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_=./%:,".contains(c));
+    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
 /// The arguments of this process.
 fn arguments() -> Vec<String> {
     std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect()
@@ -46,12 +52,7 @@ fn command(arguments: &[String], has_corpus: bool) -> String {
         if OUTPUTS.contains(&argument.as_str()) {
             arguments.next();
         } else if !OUTPUTS.iter().any(|output| argument.starts_with(&format!("{output}="))) {
-            let is_plain = argument.chars().all(|c| c.is_alphanumeric() || "-_=./%:,".contains(c));
-            words.push(if is_plain {
-                argument.clone()
-            } else {
-                format!("'{}'", argument.replace('\'', "'\\''"))
-            });
+            words.push(shell_word(argument));
         }
     }
     words.join(" ")
@@ -225,6 +226,7 @@ mod tests {
             shown(&["gpu", "--json", "a.json", "--software", "--html=b.html", "--reduced"], false),
             "hullfield-bench gpu --software --reduced"
         );
+        assert_eq!(shown(&["all", "--only", ""], false), "hullfield-bench all --only ''");
         assert_eq!(shown(&["tables", "--json"], true), "HULLFIELD_CORPUS=… hullfield-bench tables");
         assert_eq!(
             shown(&["collide", "--regime", "16 hulls,it's", "--tolerance=3%"], false),

@@ -24,7 +24,7 @@ pub(crate) struct Options {
     /// A file with markers; may be given several times.
     #[arg(long = "in", value_name = "FILE", default_values = ["README.md", "benches/README.md"])]
     files: Vec<PathBuf>,
-    /// Changes nothing, and fails where a table is not the reports'.
+    /// Changes no file. Exit code 1 if a table differs from the reports.
     #[arg(long)]
     check: bool,
 }
@@ -43,11 +43,18 @@ pub(crate) fn run(options: &Options) -> Result<bool, String> {
             .map_err(|error| format!("{} is not JSON: {error}", path.display()))?;
         if report["header"]["command"].is_null() || !report["tables"].is_array() {
             return Err(format!(
-                "{} is no report of this version: it must be the JSON of a subcommand of hullfield-bench that takes --json",
+                "{} is no report of this version: it must be the JSON of a subcommand that measures, such as all, tables, gpu or accuracy",
                 path.display()
             ));
         }
-        let failures = report["failures"].as_array().map_or(&[][..], Vec::as_slice);
+        if report["is_complete"] == false {
+            return Err(format!(
+                "{}: this run was stopped before its end, so none of its figures are written",
+                path.display()
+            ));
+        }
+        let failures = report["failures"].as_array();
+        let failures = failures.ok_or_else(|| format!("{} has no list of failed checks", path.display()))?;
         if let Some(first) = failures.first() {
             return Err(format!(
                 "{}: checks failed in this run ({}), so none of its figures are written; the first: {}",
@@ -205,7 +212,7 @@ mod tests {
             "shown": [["of", "exponent"], ["pairs | x", "1.02"]],
             "notes": ["A note."],
             "command": "hullfield-bench all",
-        }]})
+        }], "failures": []})
     }
 
     #[test]

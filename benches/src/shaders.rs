@@ -148,7 +148,7 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
     };
     // The rest of the header is about times.
     let mut header = machine::header("shaders", false);
-    header.retain(|(name, _)| ["program", "job", "system"].contains(name));
+    header.retain(|(name, _)| ["program", "job", "command", "system"].contains(name));
     let mut report = Report::new(header);
     report.print_header();
     report.fact("driver", manifest.display().to_string());

@@ -200,7 +200,7 @@ impl Baseline {
 
 /// The command that writes a baseline.
 pub(crate) fn renewal(path: &Path) -> String {
-    format!("`hullfield-bench check --renew --baseline {}`", path.display())
+    format!("`hullfield-bench check --renew --baseline {}`", machine::shell_word(&path.to_string_lossy()))
 }
 
 /// The change of the number of instructions, relative to the baseline.
