@@ -155,6 +155,10 @@ impl Scene {
         Ok(Self { shapes, compounds, bodies, pairs, peer })
     }
 
+    pub(crate) fn pair_count(&self) -> usize {
+        self.pairs.len()
+    }
+
     /// The gap of each pair where it is told, 0 where a yes or no is all, and how many pairs of parts were measured.
     pub(crate) fn ours(&self, query: Query) -> Result<(Vec<Option<f64>>, u64), String> {
         let (compounds, bodies, given) = (&self.compounds, &self.bodies[..], Pairs::Given(&self.pairs));

@@ -1,10 +1,17 @@
 //! Errors as text, for the report and the user.
 
+use std::any::Any;
 use std::fmt;
 
 /// The message of an error.
 pub(crate) fn message(error: impl fmt::Display) -> String {
     error.to_string()
+}
+
+/// What a panic said.
+pub(crate) fn panic_text(panic: &Box<dyn Any + Send>) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    format!("a panic: {}", text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("without a message"))
 }
 
 /// Why counts were not compared with a baseline.

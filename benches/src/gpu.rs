@@ -2,7 +2,6 @@
 //! device can do at best. It keeps to a budget of time, names what it skips, and needs neither network nor compiler.
 
 mod adapter;
-
 mod compare;
 mod fields;
 mod frames;

@@ -150,11 +150,16 @@ fn bad_arguments_are_one_clear_error() {
     let failed = folder.file("failed.json");
     let failed_run = r#"{"header": {"job": "all", "command": "hullfield-bench all"}, "tables": [], "failures": ["pairs: 3 are wrong"]}"#;
     std::fs::write(&failed, failed_run).unwrap();
+    let stopped = folder.file("stopped.json");
+    std::fs::write(&stopped, failed_run.replace(r#""failures""#, r#""is_complete": false, "failures""#))
+        .unwrap();
+    let unchecked = folder.file("unchecked.json");
+    std::fs::write(&unchecked, failed_run.replace("failures", "others")).unwrap();
     let missing = folder.file("missing.json");
     let here = folder.file("");
     for (args, part) in [
         (&["all", "--only", "no such part"][..], "there are the parts roofline, kernels, bodies"),
-        (&["all", "--budget", "2s"], "so this is the least"),
+        (&["all", "--budget", "2s"], "too short, as the first sizes take about"),
         (&["all", "--budget=soon"], "such as 8m"),
         (&["all", "--threads", "0"], "--threads must be above zero"),
         (
@@ -173,6 +178,8 @@ fn bad_arguments_are_one_clear_error() {
         (&["write-tables"], "<REPORTS>"),
         (&["write-tables", &failed], "failed.json: checks failed in this run (1)"),
         (&["write-tables", &failed, "--in", &missing], "pairs: 3 are wrong"),
+        (&["write-tables", &stopped], "stopped.json: this run was stopped before its end"),
+        (&["write-tables", &unchecked], "unchecked.json has no list of failed checks"),
         (&["compare", &failed], "2 values required"),
     ] {
         let output = run(args);

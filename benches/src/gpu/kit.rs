@@ -10,7 +10,7 @@ use hullfield::Engine;
 use serde_json::{Value, json};
 
 use crate::budget::{Plan, Share, seconds};
-use crate::error::Trouble;
+use crate::error::{Trouble, panic_text};
 use crate::report::{self, Cell, Report, Table, say};
 
 /// The part of the budget that is planned. The rest is for what takes longer than predicted.
@@ -284,12 +284,6 @@ impl Kit {
         }
         value
     }
-}
-
-/// What a panic said.
-fn panic_text(panic: &Box<dyn std::any::Any + Send>) -> String {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    format!("a panic: {}", text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("without a message"))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Why the curve of a sweep bends: costs that do not grow, or a cache that is outgrown.
 
 use crate::growth::fit::PowerLaw;
-use crate::growth::grown::Grown;
+use crate::growth::scaling::Scaling;
 use crate::growth::sweep::bytes_text;
 use crate::machine::{self, Cache};
 
@@ -22,20 +22,23 @@ enum Cause {
 }
 
 /// The sentences about bends, for the curves of hullfield.
-pub(crate) fn of(all: &[Grown]) -> Vec<String> {
+pub(crate) fn of(all: &[Scaling]) -> Vec<String> {
     let caches = machine::caches();
-    all.iter().filter(|grown| !grown.series.is_peer).filter_map(|grown| bend(grown, &caches)).collect()
+    all.iter()
+        .filter(|scaling| !scaling.series.is_peer)
+        .filter_map(|scaling| bend(scaling, &caches))
+        .collect()
 }
 
-fn bend(grown: &Grown, caches: &[Cache]) -> Option<String> {
-    let growth = grown.time?;
+fn bend(scaling: &Scaling, caches: &[Cache]) -> Option<String> {
+    let growth = scaling.time?;
     let (before, at) = (growth.before?, growth.bend()?);
-    let bytes = grown.series.points.iter().find(|point| point.size as f64 == at)?.peak_bytes;
+    let bytes = scaling.series.points.iter().find(|point| point.size as f64 == at)?.peak_bytes;
     let why = match cause(&before, &growth.law, bytes, caches) {
         Cause::Fixed => {
             format!(
                 "below it, costs that do not grow with the size count: about {} of a run",
-                ms_text(fixed_ms(grown))
+                ms_text(fixed_ms(scaling))
             )
         }
         Cause::Cache(cache) => format!(
@@ -45,13 +48,13 @@ fn bend(grown: &Grown, caches: &[Cache]) -> Option<String> {
             bytes_text(cache.bytes)
         ),
         Cause::Unknown => format!(
-            "a run there has {} in memory, which is no cache's size; why is not known",
+            "the cause is unknown: a run there has {} in memory, near no cache's size",
             bytes_text(bytes)
         ),
     };
     Some(format!(
         "{}: the exponent is {:.2} up to {at} and {:.2} from there; {why}.",
-        grown.series.name, before.exponent, growth.law.exponent
+        scaling.series.name, before.exponent, growth.law.exponent
     ))
 }
 
@@ -70,8 +73,8 @@ fn cause(before: &PowerLaw, after: &PowerLaw, bytes: u64, caches: &[Cache]) -> C
 }
 
 /// The time of the smallest size: what a run costs at least.
-fn fixed_ms(grown: &Grown) -> f64 {
-    grown.series.points.first().map_or(f64::NAN, |point| point.samples.median())
+fn fixed_ms(scaling: &Scaling) -> f64 {
+    scaling.series.points.first().map_or(f64::NAN, |point| point.samples.median())
 }
 
 fn ms_text(ms: f64) -> String {

@@ -9,14 +9,14 @@ use hullfield::flow::{
 use hullfield_oracle::random::Random;
 use serde_json::json;
 
-use crate::error::message;
+use crate::error::{Trouble, message};
 use crate::flow;
 use crate::flow_costs;
 use crate::flow_scenes::{Scene, noise};
-use crate::growth::desk::Desk;
-use crate::growth::grown::Topic;
+use crate::growth::context::Context;
 use crate::growth::python::Array;
-use crate::growth::sweep::{Contender, Plan};
+use crate::growth::scaling::Topic;
+use crate::growth::sweep::{Author, Contender, Plan, same_length};
 use crate::machine::SEED;
 use crate::plain;
 
@@ -44,20 +44,20 @@ impl Case {
     ///
     /// # Errors
     /// As the library.
-    pub(super) fn new(desk: &Desk<'_>, scene: Scene) -> Result<Self, String> {
+    pub(super) fn new(context: &Context<'_>, scene: Scene) -> Result<Self, Trouble> {
         let grid = scene.grid()?;
-        let flows = desk.engines().map(|engine| Flow::new(engine, grid.clone()));
-        Ok(Self { flows: flows.collect::<Result<_, _>>().map_err(message)?, scene })
+        let flows = context.engines().map(|engine| Flow::new(engine, grid.clone()));
+        Ok(Self { flows: flows.collect::<Result<_, _>>()?, scene })
     }
 
     /// Distances to the goal, and on a GPU their way to the host.
     ///
     /// # Errors
     /// As the library.
-    pub(super) fn distances(&self, engine: usize) -> Result<Vec<u32>, String> {
+    pub(super) fn distances(&self, engine: usize) -> Result<Vec<u32>, Trouble> {
         let flow = &self.flows[engine];
         let goals = [flow.grid().cell(self.scene.goal)];
-        let field = flow.solve(&goals, &FieldOptions::default()).map_err(message)?.wait().map_err(message)?;
+        let field = flow.solve(&goals, &FieldOptions::default())?.wait()?;
         distances(&field)
     }
 
@@ -67,6 +67,7 @@ impl Case {
     /// The cell that does not.
     pub(super) fn verify(&self, distances: &[u32]) -> Result<(), String> {
         let (grid, scene) = (self.flows[0].grid(), &self.scene);
+        same_length(scene.blocked.len(), distances.len())?;
         let codes = scene.connectivity.neighbour_count() as u8;
         if scene.connectivity == Connectivity::Four && scene.costs.is_empty() {
             let wrong =
@@ -92,10 +93,10 @@ impl Case {
     }
 }
 
-fn distances(field: &Field) -> Result<Vec<u32>, String> {
+fn distances(field: &Field) -> Result<Vec<u32>, Trouble> {
     match field.host() {
         Some((distances, _)) => Ok(distances.to_vec()),
-        None => field.distances().map_err(message)?.wait().map_err(message),
+        None => Ok(field.distances()?.wait()?),
     }
 }
 
@@ -108,7 +109,7 @@ fn equal(one: &[u32], other: &[u32]) -> Result<(), String> {
 }
 
 /// Grids of 64² to 16,384² cells.
-pub(crate) fn cells(desk: &mut Desk<'_>) -> Result<(), String> {
+pub(crate) fn cells(context: &mut Context<'_>) -> Result<(), String> {
     let topic = Topic {
         name: "cells",
         title: "Fields over square grids, 20 % obstacles, four neighbours, steps of 1",
@@ -116,13 +117,13 @@ pub(crate) fn cells(desk: &mut Desk<'_>) -> Result<(), String> {
         cut: CUT,
     };
     let sides = [64, 128, 256, 512, 1024, 2048, 4096, 8192, 16_384_u64];
-    let sizes = desk.sizes(&sides.map(|side| side * side));
+    let sizes = context.sizes(&sides.map(|side| side * side));
     let swept = {
         let make = |count: u64| {
             let side = count.isqrt() as usize;
-            Case::new(desk, Scene::flat(&format!("20 % {side}²"), side, side, noise(side * side, 0.2, 1)))
+            Case::new(context, Scene::flat(&format!("20 % {side}²"), side, side, noise(side * side, 0.2, 1)))
         };
-        let mut contenders = desk.ways(|case: &Case, engine| case.distances(engine));
+        let mut contenders = context.contenders(|case: &Case, engine| case.distances(engine));
         contenders.push(Contender::peer("pathfinding 4.16", |case: &Case| {
             limit(case)?;
             Ok(flow::pathfinding_distances(&case.scene, case.flows[0].grid()))
@@ -136,7 +137,7 @@ pub(crate) fn cells(desk: &mut Desk<'_>) -> Result<(), String> {
             Ok(plain::field(width, height, &case.scene.blocked, &[case.scene.goal]).distances)
         }));
         // scipy counts steps as numbers of f64, and not reached is infinity.
-        let scipy = desk.python.as_ref().and_then(|python| {
+        let scipy = context.python.as_ref().and_then(|python| {
             python.contender(
                 "scipy",
                 "scipy_cells",
@@ -156,11 +157,11 @@ pub(crate) fn cells(desk: &mut Desk<'_>) -> Result<(), String> {
             sizes: &sizes,
             make: &make,
             verify: &|case: &Case, answer: &Vec<u32>| case.verify(answer),
-            compare: &|_: &Case, one: &Vec<u32>, other: &Vec<u32>| equal(one, other),
+            compare: &|_, _: &Case, one: &Vec<u32>, other: &Vec<u32>| equal(one, other),
         };
-        desk.sweep(&plan, &contenders)?
+        context.sweep(&plan, &contenders)
     };
-    desk.publish(&topic, swept);
+    context.publish(&topic, swept);
     Ok(())
 }
 
@@ -173,14 +174,14 @@ fn limit(case: &Case) -> Result<(), String> {
 }
 
 /// Volumes of 8³ to 512³ cells.
-pub(crate) fn volumes(desk: &mut Desk<'_>) -> Result<(), String> {
+pub(crate) fn volumes(context: &mut Context<'_>) -> Result<(), String> {
     let topic = Topic {
         name: "volumes",
         title: "Fields over volumes, 20 % obstacles, 26 neighbours, costs to 9",
         axis: "cells",
         cut: "Cut the volume into blocks, as grids into tiles. A face of 256² cells carries 256 kB.",
     };
-    let sizes = desk.sizes(&[8, 16, 32, 64, 128, 256, 512_u64].map(|side| side * side * side));
+    let sizes = context.sizes(&[8, 16, 32, 64, 128, 256, 512_u64].map(|side| side * side * side));
     let swept = {
         let make = |count: u64| {
             let side = (count as f64).cbrt().round() as usize;
@@ -192,9 +193,9 @@ pub(crate) fn volumes(desk: &mut Desk<'_>) -> Result<(), String> {
             );
             let random = &mut Random::new(SEED);
             scene.costs = (0..count).map(|_| random.below(9) as u32 + 1).collect();
-            Case::new(desk, scene)
+            Case::new(context, scene)
         };
-        let mut contenders = desk.ways(|case: &Case, engine| case.distances(engine));
+        let mut contenders = context.contenders(|case: &Case, engine| case.distances(engine));
         contenders.push(Contender::peer("pathfinding 4.16", |case: &Case| {
             limit(case)?;
             Ok(flow::pathfinding_distances(&case.scene, case.flows[0].grid()))
@@ -203,23 +204,23 @@ pub(crate) fn volumes(desk: &mut Desk<'_>) -> Result<(), String> {
             sizes: &sizes,
             make: &make,
             verify: &|case: &Case, answer: &Vec<u32>| case.verify(answer),
-            compare: &|_: &Case, one: &Vec<u32>, other: &Vec<u32>| equal(one, other),
+            compare: &|_, _: &Case, one: &Vec<u32>, other: &Vec<u32>| equal(one, other),
         };
-        desk.sweep(&plan, &contenders)?
+        context.sweep(&plan, &contenders)
     };
-    desk.publish(&topic, swept);
+    context.publish(&topic, swept);
     Ok(())
 }
 
 /// Batches of 1 to 10,000 fields.
-pub(crate) fn batches(desk: &mut Desk<'_>) -> Result<(), String> {
+pub(crate) fn batches(context: &mut Context<'_>) -> Result<(), String> {
     let topic = Topic {
         name: "batches",
         title: "Batches of fields over one grid of 128² cells, 20 % obstacles, a goal each",
         axis: "fields",
         cut: "Fields of a batch know nothing of each other: give each machine the grid and some of the goals.",
     };
-    let sizes = desk.sizes(&[1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000]);
+    let sizes = context.sizes(&[1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000]);
     let swept = {
         let side = BATCH_SIDE;
         let scene = Scene::flat("batch", side, side, noise(side * side, 0.2, 9));
@@ -227,22 +228,21 @@ pub(crate) fn batches(desk: &mut Desk<'_>) -> Result<(), String> {
         let make = |count: u64| {
             let random = &mut Random::new(SEED);
             let goals: Vec<usize> = (0..count).map(|_| free[random.below(free.len())]).collect();
-            Ok((Case::new(desk, scene.clone())?, goals))
+            Ok((Case::new(context, scene.clone())?, goals))
         };
         type Batch = (Case, Vec<usize>);
-        let solve = |(case, goals): &Batch, engine: usize| -> Result<Vec<u32>, String> {
+        let solve = |(case, goals): &Batch, engine: usize| -> Result<Vec<u32>, Trouble> {
             let flow = &case.flows[engine];
             let goals: Vec<[At; 1]> = goals.iter().map(|&at| [flow.grid().cell(at)]).collect();
             let lists: Vec<&[At]> = goals.iter().map(|goals| &goals[..]).collect();
-            let fields =
-                flow.fields(&lists, &FieldOptions::default()).map_err(message)?.wait().map_err(message)?;
+            let fields = flow.fields(&lists, &FieldOptions::default())?.wait()?;
             let mut all = Vec::with_capacity(goals.len() * side * side);
             for field in &fields.rows {
                 all.extend(distances(field)?);
             }
             Ok(all)
         };
-        let mut contenders = desk.ways(solve);
+        let mut contenders = context.contenders(solve);
         contenders.push(Contender::peer("a plain queue", |(case, goals): &Batch| {
             let blocked = &case.scene.blocked;
             Ok(goals.iter().flat_map(|&goal| plain::field(side, side, blocked, &[goal]).distances).collect())
@@ -255,6 +255,7 @@ pub(crate) fn batches(desk: &mut Desk<'_>) -> Result<(), String> {
             Ok(goals.iter().flat_map(of).collect())
         }));
         let verify = |(case, goals): &Batch, answer: &Vec<u32>| {
+            same_length(goals.len() * side * side, answer.len())?;
             let step = (goals.len() / 20).max(1);
             for (&goal, field) in goals.iter().zip(answer.chunks(side * side)).step_by(step) {
                 let wrong = plain::first_inconsistent(side, |at| case.scene.blocked[at], field, goal);
@@ -268,23 +269,23 @@ pub(crate) fn batches(desk: &mut Desk<'_>) -> Result<(), String> {
             sizes: &sizes,
             make: &make,
             verify: &verify,
-            compare: &|_: &Batch, one: &Vec<u32>, other: &Vec<u32>| equal(one, other),
+            compare: &|_, _: &Batch, one: &Vec<u32>, other: &Vec<u32>| equal(one, other),
         };
-        desk.sweep(&plan, &contenders)?
+        context.sweep(&plan, &contenders)
     };
-    desk.publish(&topic, swept);
+    context.publish(&topic, swept);
     Ok(())
 }
 
 /// Cost distances over 64² to 8,192² cells of float friction.
-pub(crate) fn costs(desk: &mut Desk<'_>) -> Result<(), String> {
+pub(crate) fn costs(context: &mut Context<'_>) -> Result<(), String> {
     let topic = Topic {
         name: "costs",
         title: "Cost distances over float friction from 1 to 10, eight neighbours",
         axis: "cells",
         cut: CUT,
     };
-    let sizes = desk.sizes(&[64, 128, 256, 512, 1024, 2048, 4096, 8192_u64].map(|side| side * side));
+    let sizes = context.sizes(&[64, 128, 256, 512, 1024, 2048, 4096, 8192_u64].map(|side| side * side));
     let swept = {
         struct Raster(usize, Vec<f32>, usize);
         let make = |count: u64| {
@@ -300,11 +301,11 @@ pub(crate) fn costs(desk: &mut Desk<'_>) -> Result<(), String> {
                 .map_err(message)?
                 .distances)
         };
-        let mut contenders = desk.cpu_ways(solve);
+        let mut contenders = context.cpu_contenders(solve);
         contenders.push(Contender::peer("Dijkstra, f64 heap", |Raster(side, friction, target): &Raster| {
             Ok(flow_costs::dijkstra(*side, friction, *target).into_iter().map(|x| x as f32).collect())
         }));
-        let skimage = desk.python.as_ref().and_then(|python| {
+        let skimage = context.python.as_ref().and_then(|python| {
             python.contender(
                 "skimage",
                 "skimage_costs",
@@ -318,22 +319,28 @@ pub(crate) fn costs(desk: &mut Desk<'_>) -> Result<(), String> {
         contenders.extend(skimage);
         // The distance of a cell is the least over its neighbours, within the rounding of f32 and of the steps.
         let verify = |Raster(side, friction, target): &Raster, answer: &Vec<f32>| {
+            same_length(friction.len(), answer.len())?;
             for at in (0..answer.len()).step_by((answer.len() / CHECKED).max(1)) {
                 let least = flow_costs::least_of_neighbours(*side, friction, answer, at);
                 let expected = if at == *target { 0.0 } else { least };
-                if (f64::from(answer[at]) - expected).abs() > 2e-6 * expected {
+                let is_near = (f64::from(answer[at]) - expected).abs() <= 2e-6 * expected;
+                if !(expected.is_finite() && is_near) {
                     return Err(format!("the distance of cell {at} is {}, not {expected}", answer[at]));
                 }
             }
             Ok(())
         };
-        let compare = |_: &Raster, one: &Vec<f32>, other: &Vec<f32>| {
-            let far = one.iter().zip(other).find(|(one, other)| (*one - *other).abs() > 1e-5 * one.abs());
+        // Equal for any number of threads; peers add up in f64, or in another order.
+        let compare = |author: Author<'_>, _: &Raster, one: &Vec<f32>, other: &Vec<f32>| {
+            same_length(one.len(), other.len())?;
+            let allowed = if author == Author::Hullfield { 0.0 } else { 1e-5 };
+            let is_near = |one: f32, other: f32| other.is_finite() && (one - other).abs() <= allowed * one;
+            let far = one.iter().zip(other).find(|&(&one, &other)| !is_near(one, other));
             far.map_or(Ok(()), |(one, other)| Err(format!("a distance is {other}, not {one}")))
         };
         let plan = Plan { sizes: &sizes, make: &make, verify: &verify, compare: &compare };
-        desk.sweep(&plan, &contenders)?
+        context.sweep(&plan, &contenders)
     };
-    desk.publish(&topic, swept);
+    context.publish(&topic, swept);
     Ok(())
 }

@@ -7,9 +7,11 @@ use hullfield::flow::{Connectivity, Corners};
 use hullfield::inspect::{KernelTimes, time_kernels};
 use hullfield_oracle::random::Random;
 
+use crate::error::Trouble;
 use crate::flow_scenes::{Scene as GridScene, noise};
 use crate::growth::bodies::{Case, DenseCrowds, Query};
-use crate::growth::desk::{Desk, cpu_way};
+use crate::growth::context::{Context, cpu_name};
+use crate::growth::sweep::Author;
 use crate::growth::{grids, roofline};
 use crate::machine::SEED;
 use crate::plot::Bars;
@@ -116,7 +118,7 @@ impl Counts {
 
 /// A kernel, or a phase of the CPU engine, that was timed.
 struct Timed {
-    way: String,
+    contender: String,
     query: &'static str,
     kernel: String,
     dispatches: Option<u64>,
@@ -128,13 +130,28 @@ struct Timed {
 #[derive(Default)]
 struct Measured {
     timed: Vec<Timed>,
-    left_out: Vec<String>,
+    /// Queries with the share of their kernels that have no row.
+    others: Vec<String>,
+    /// Engines and queries without any row.
+    missing: Vec<String>,
+    failures: Vec<String>,
 }
 
 impl Measured {
     fn extend(&mut self, more: Self) {
         self.timed.extend(more.timed);
-        self.left_out.extend(more.left_out);
+        self.others.extend(more.others);
+        self.missing.extend(more.missing);
+        self.failures.extend(more.failures);
+    }
+
+    /// Takes over what a part has measured, or why it has not.
+    fn take(&mut self, who: &str, part: Result<Self, Trouble>) {
+        match part {
+            Ok(more) => self.extend(more),
+            Err(Trouble::TooLarge(why)) => self.missing.push(format!("{who}: {why}")),
+            Err(trouble) => self.failures.push(format!("kernels, {who}: {trouble}")),
+        }
     }
 }
 
@@ -142,51 +159,55 @@ impl Measured {
 ///
 /// # Errors
 /// A scene that cannot be made, or an answer that is wrong.
-pub(crate) fn run(desk: &mut Desk<'_>) -> Result<(), String> {
-    if desk.roofs().is_empty() {
-        roofline::run(desk)?;
+pub(crate) fn run(context: &mut Context<'_>) -> Result<(), String> {
+    if context.roofs().is_empty() {
+        roofline::run(context)?;
     }
     let crowds = DenseCrowds::new()?;
-    let is_short = desk.is_quick() || desk.left_s() < SHORT_S;
-    let mut all = phases(desk, &crowds.crowd(desk, if is_short { 3_000 } else { 30_000 })?)?;
-    for engine in 1..desk.named_engines().len() {
-        let is_software = desk.named_engines()[engine].name == "software gpu";
+    let is_short = context.is_quick() || context.left_s() < SHORT_S;
+    let mut all = Measured::default();
+    let case = crowds.crowd(context, if is_short { 3_000 } else { 30_000 });
+    all.take("cpu", case.and_then(|case| phases(context, &case)));
+    for engine in 1..context.named_engines().len() {
+        let name = context.named_engines()[engine].name;
+        let is_software = name == "software gpu";
         let (body_count, side) = match (is_software, is_short) {
             (true, true) => (500, 64),
             (true, false) => (3_000, 256),
             (false, true) => (30_000, 1_024),
             (false, false) => (300_000, 4_096),
         };
-        all.extend(crowd_kernels(desk, engine, &crowds.crowd(desk, body_count)?)?);
-        all.extend(field_kernels(desk, engine, side)?);
+        let case = crowds.crowd(context, body_count);
+        all.take(name, case.and_then(|case| crowd_kernels(context, engine, &case)));
+        all.take(name, field_kernels(context, engine, side));
     }
-    publish(desk, &all);
+    publish(context, &all);
     Ok(())
 }
 
 /// The two phases of a crowd on the CPU engine, with each number of threads.
-fn phases(desk: &Desk<'_>, case: &Case) -> Result<Measured, String> {
+fn phases(context: &Context<'_>, case: &Case) -> Result<Measured, Trouble> {
     let (hits, stats) = case.found(0, Query::Intersections)?;
     case.verify(&hits)?;
     case.verify_contacts(0, &hits)?;
     let counts = counts_of(case, &stats);
     let mut measured = Measured::default();
     let candidates = case.candidates()?;
-    for (count, pool) in desk.pools() {
-        let way = cpu_way(*count);
+    for (count, pool) in context.pools() {
+        let contender = cpu_name(*count);
         let mut samples = [const { Samples::new() }; 3];
-        pool.install(|| -> Result<(), String> {
+        pool.install(|| -> Result<(), Trouble> {
             for _ in 0..RUNS {
                 let (ms, found) = time(|| case.candidates());
                 if found?.len() != candidates.len() {
-                    return Err(format!("{way}: the candidates differ from run to run"));
+                    return Err(format!("{contender}: the candidates differ from run to run").into());
                 }
                 samples[0].push(ms);
                 for (query, samples) in
                     [Query::Intersections, Query::Contacts].into_iter().zip(&mut samples[1..])
                 {
                     let (found, stats) = case.found_among(&candidates, query)?;
-                    case.compare(&hits, &found)?;
+                    case.compare(Author::Hullfield, &hits, &found)?;
                     samples.push(stats.times.kernels_ms);
                 }
             }
@@ -195,8 +216,8 @@ fn phases(desk: &Desk<'_>, case: &Case) -> Result<Measured, String> {
         for (kernel, samples) in
             ["broad phase", "narrow phase, yes or no", "narrow phase, contacts"].into_iter().zip(samples)
         {
-            let (way, kernel, ms) = (way.clone(), kernel.to_owned(), samples.median());
-            measured.timed.push(Timed { way, query: "a crowd", kernel, dispatches: None, ms, counts });
+            let (contender, kernel, ms) = (contender.clone(), kernel.to_owned(), samples.median());
+            measured.timed.push(Timed { contender, query: "a crowd", kernel, dispatches: None, ms, counts });
         }
     }
     Ok(measured)
@@ -213,7 +234,7 @@ fn counts_of(case: &Case, stats: &Stats) -> Counts {
 }
 
 /// The kernels of crowds on a GPU engine.
-fn crowd_kernels(desk: &Desk<'_>, engine: usize, case: &Case) -> Result<Measured, String> {
+fn crowd_kernels(context: &Context<'_>, engine: usize, case: &Case) -> Result<Measured, Trouble> {
     let mut measured = Measured::default();
     let (hits, _) = case.found(0, Query::Intersections)?;
     case.verify(&hits)?;
@@ -221,18 +242,19 @@ fn crowd_kernels(desk: &Desk<'_>, engine: usize, case: &Case) -> Result<Measured
         [(Query::Intersections, "a crowd, yes or no"), (Query::Contacts, "a crowd, contacts")]
     {
         let (found, stats) = case.found(engine, query)?;
-        case.compare(&hits, &found).map_err(|error| format!("{name}: {error}"))?;
+        let named = |error: String| format!("{name}: {error}");
+        case.compare(Author::Hullfield, &hits, &found).map_err(named)?;
         if let Query::Contacts = query {
-            case.verify_contacts(engine, &hits).map_err(|error| format!("{name}: {error}"))?;
+            case.verify_contacts(engine, &hits).map_err(named)?;
         }
         let counts = counts_of(case, &stats);
-        measured.extend(kernels(desk, engine, name, counts, || case.found(engine, query).map(drop))?);
+        measured.extend(kernels(context, engine, name, counts, || case.found(engine, query).map(drop))?);
     }
     Ok(measured)
 }
 
 /// The kernels of fields on a GPU engine.
-fn field_kernels(desk: &Desk<'_>, engine: usize, side: usize) -> Result<Measured, String> {
+fn field_kernels(context: &Context<'_>, engine: usize, side: usize) -> Result<Measured, Trouble> {
     let mut measured = Measured::default();
     let plain = GridScene::flat("", side, side, noise(side * side, 0.2, SEED));
     let mut weighted = plain.clone();
@@ -240,32 +262,32 @@ fn field_kernels(desk: &Desk<'_>, engine: usize, side: usize) -> Result<Measured
     let mut random = Random::new(SEED);
     weighted.costs = (0..side * side).map(|_| random.below(9) as u32 + 1).collect();
     for (name, scene) in [("a field, steps of 1", plain), ("a field, octile, costs", weighted)] {
-        let case = grids::Case::new(desk, scene)?;
+        let case = grids::Case::new(context, scene)?;
         let distances = case.distances(0)?;
         case.verify(&distances)?;
         if case.distances(engine)? != distances {
-            return Err(format!("{name}: distances differ from the CPU engine's"));
+            return Err(format!("{name}: distances differ from the CPU engine's").into());
         }
         let counts = Counts { cells: (side * side) as u64, ..Counts::default() };
-        measured.extend(kernels(desk, engine, name, counts, || case.distances(engine).map(drop))?);
+        measured.extend(kernels(context, engine, name, counts, || case.distances(engine).map(drop))?);
     }
     Ok(measured)
 }
 
 /// Times the kernels of a query that has run before.
 fn kernels(
-    desk: &Desk<'_>,
+    context: &Context<'_>,
     engine: usize,
     query: &'static str,
     counts: Counts,
-    run: impl Fn() -> Result<(), String>,
-) -> Result<Measured, String> {
+    run: impl Fn() -> Result<(), Trouble>,
+) -> Result<Measured, Trouble> {
     let mut measured = Measured::default();
-    let named = &desk.named_engines()[engine];
+    let named = &context.named_engines()[engine];
     let (done, times) = time_kernels(&named.engine, || (0..RUNS).try_for_each(|_| run()));
     done?;
     let Some(KernelTimes { kernels, .. }) = times else {
-        measured.left_out.push(format!("{}: the device has no timestamps", named.name));
+        measured.missing.push(format!("{}: the device has no timestamps", named.name));
         return Ok(measured);
     };
     let sum: f64 = kernels.iter().map(|kernel| kernel.milliseconds).sum();
@@ -278,7 +300,7 @@ fn kernels(
             continue;
         }
         measured.timed.push(Timed {
-            way: named.name.into(),
+            contender: named.name.into(),
             query,
             kernel: label.into(),
             dispatches: Some(kernel.dispatch_count / RUNS),
@@ -286,13 +308,18 @@ fn kernels(
             counts,
         });
     }
-    let share = 100.0 * others / sum;
-    measured.left_out.push(format!("{}, {query}: {share:.0} % of the kernels' time", named.name));
+    if sum > 0.0 {
+        let share = 100.0 * others / sum;
+        measured.others.push(format!("{}, {query}: {share:.0} % of the kernels' time", named.name));
+    } else {
+        measured.missing.push(format!("{}, {query}: the device's clock stood still", named.name));
+    }
     Ok(measured)
 }
 
-fn publish(desk: &mut Desk<'_>, measured: &Measured) {
-    let Measured { timed: all, left_out } = measured;
+fn publish(context: &mut Context<'_>, measured: &Measured) {
+    let Measured { timed: all, others, missing, failures } = measured;
+    failures.iter().for_each(|failure| context.report().fail(failure.as_str()));
     let mut table = Table::new(
         "kernel_shares",
         "Each kernel's share of its roof",
@@ -314,7 +341,9 @@ fn publish(desk: &mut Desk<'_>, measured: &Measured) {
     let mut bars = Vec::new();
     for timed in all {
         let Some(least) = LEAST.iter().find(|least| least.kernel == timed.kernel) else { continue };
-        let Some(roof) = desk.roofs().iter().find(|roof| roof.way == timed.way) else { continue };
+        let Some(roof) = context.roofs().iter().find(|roof| roof.contender == timed.contender) else {
+            continue;
+        };
         let (items, operations) = (timed.counts.of(least.item), timed.counts.operations(least.work));
         let rate = items as f64 / (1e-3 * timed.ms);
         let (limit, share) = roof.share(rate * least.bytes, rate * operations);
@@ -325,7 +354,7 @@ fn publish(desk: &mut Desk<'_>, measured: &Measured) {
             Item::Cell => "cells",
         };
         table.row([
-            timed.way.as_str().into(),
+            timed.contender.as_str().into(),
             timed.query.into(),
             timed.kernel.as_str().into(),
             timed.dispatches.map_or(Cell::Empty, Cell::from),
@@ -340,30 +369,36 @@ fn publish(desk: &mut Desk<'_>, measured: &Measured) {
         ]);
         // The CPU engine's phases say the query themselves.
         let query = timed.query.split_once(", ").map_or(String::new(), |(_, query)| format!(", {query}"));
-        bars.push((format!("{}: {}{query}", timed.way, timed.kernel), share, 1.0));
+        bars.push((format!("{}: {}{query}", timed.contender, timed.kernel), share, 1.0));
     }
     for least in LEAST.iter().filter(|least| all.iter().any(|timed| timed.kernel == least.kernel)) {
         table.note(format!("{}: {}.", least.kernel, least.why));
     }
     table.note("A walk has two box tests of six comparisons at each level of the tree; a support has a product of three for each vertex.");
-    table.note("On a GPU: by the device's clock, each dispatch in a pass of its own, means of five queries. On the CPU: medians of five; the broad phase with the checks and the layout of the bodies.");
-    if !left_out.is_empty() {
+    table.note(format!(
+        "On a GPU: by the device's clock, each dispatch in a pass of its own, means of {RUNS} queries. On the CPU: medians of {RUNS}; the broad phase with the checks and the layout of the bodies."
+    ));
+    if !others.is_empty() {
         table.note(format!(
-            "Kernels with less than 1 % of their query, and those without a model, have no row: {}.",
-            left_out.join("; ")
+            "Kernels with less than {:.0} % of their query, and those without a model, have no row: {}.",
+            100.0 * LEAST_SHARE,
+            others.join("; ")
         ));
     }
-    let command = desk.command("kernels");
-    desk.report().section("Kernels and the roofline");
+    for why in missing {
+        table.note(format!("No rows: {why}."));
+    }
+    let command = context.command("kernels");
+    context.report().section("Kernels and the roofline");
     if !bars.is_empty() {
         let figure = Bars { title: "Share of the roof, by kernel".into(), unit: "of the roof".into(), bars };
-        desk.report().figure(
+        context.report().figure(
             figure
                 .figure("The least work of each kernel over what its engine does at best.")
                 .with_command(command.clone()),
         );
     }
-    desk.report().table(table.with_command(command));
+    context.report().table(table.with_command(command));
 }
 
 #[cfg(test)]

@@ -3,30 +3,32 @@
 
 mod bends;
 mod bodies;
-mod desk;
+mod context;
 mod explain;
 mod fit;
 mod grids;
-mod grown;
 mod kernel_shares;
 mod pairs;
 mod paths;
 mod python;
 mod queries;
 mod roofline;
+mod scaling;
 mod scene_picture;
 mod scenes;
 mod sweep;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
 use clap::Args;
 
 use crate::budget::{self, Plan};
 use crate::engines::engines;
+use crate::error::panic_text;
 use crate::machine;
 use crate::report::{self, Report};
-use desk::Desk;
+use context::Context;
 
 /// The least budget, in seconds: the first sizes of all sweeps take about as long.
 const LEAST_BUDGET_S: f64 = 20.0;
@@ -36,7 +38,7 @@ pub(crate) struct Options {
     /// The time that the run may take, such as 10m or 90s. A sweep ends at the size that would take too long, and says so.
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = budget::parse_duration)]
     budget: f64,
-    /// Writes everything measured as JSON.
+    /// Writes everything measured as JSON, anew after each part.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Writes the report as one HTML page.
@@ -61,7 +63,7 @@ struct Part {
     name: &'static str,
     /// Its share of the budget, relative to the others'.
     weight: f64,
-    run: fn(&mut Desk<'_>) -> Result<(), String>,
+    run: fn(&mut Context<'_>) -> Result<(), String>,
 }
 
 const PARTS: [Part; 19] = [
@@ -107,7 +109,7 @@ pub(crate) fn run(options: &Options) -> Result<bool, String> {
     let share = parts.iter().map(|part| part.weight).sum::<f64>() / total;
     if options.budget < LEAST_BUDGET_S * share {
         return Err(format!(
-            "--budget {}: the first sizes take about {}, so this is the least",
+            "--budget {}: too short, as the first sizes take about {}",
             budget::seconds(options.budget),
             budget::seconds((LEAST_BUDGET_S * share).max(1.0))
         ));
@@ -137,42 +139,51 @@ pub(crate) fn run(options: &Options) -> Result<bool, String> {
     let pools = pools.collect::<Result<Vec<_>, String>>()?;
     let weights = parts.iter().map(|part| part.weight).collect();
     let command = options.command();
-    let mut desk =
-        Desk::new(&mut report, engines, pools, Plan::new(options.budget, weights), options.quick, command);
-    desk.python = python;
+    let mut context =
+        Context::new(&mut report, engines, pools, Plan::new(options.budget, weights), options.quick, command);
+    context.python = python;
     for (index, part) in parts.iter().enumerate() {
-        desk.begin(index);
-        eprintln!("all: {}, {} for it", part.name, budget::seconds(desk.left_s()));
-        if let Err(error) = (part.run)(&mut desk) {
-            desk.report().fail(format!("{}: {error}", part.name));
+        context.begin(index);
+        eprintln!("all: {}, {} for it", part.name, budget::seconds(context.left_s()));
+        // What a peer or the library panics at is the part's failure, not the end of the report.
+        let done = catch_unwind(AssertUnwindSafe(|| (part.run)(&mut context)));
+        if let Err(error) = done.unwrap_or_else(|panic| Err(panic_text(&panic))) {
+            context.report().fail(format!("{}: {error}", part.name));
         }
+        write_json(options, context.report(), false)?;
     }
-    if !desk.grown().is_empty() {
-        explain::growth(&mut desk);
-        roofline::shares(&mut desk);
-        explain::summary(&mut desk);
+    if !context.scalings().is_empty() {
+        explain::growth(&mut context);
+        roofline::shares(&mut context);
+        explain::summary(&mut context);
     }
-    let took = desk.now_s();
+    let took = context.now_s();
     report.fact("took", budget::seconds(took));
     report.print_failures();
-    if let Some(path) = &options.json {
-        report::write(path, &report.to_json())?;
-    }
+    write_json(options, &report, true)?;
     if let Some(path) = &options.html {
         report::write(path, &report.to_html())?;
     }
     Ok(report.failures().is_empty())
 }
 
+/// Writes what was measured so far.
+fn write_json(options: &Options, report: &Report, is_complete: bool) -> Result<(), String> {
+    let Some(path) = &options.json else { return Ok(()) };
+    let mut value = report.to_value();
+    value["is_complete"] = is_complete.into();
+    report::write(path, &format!("{value:#}\n"))
+}
+
 impl Options {
     /// The command line, without what does not change the figures.
     fn command(&self) -> String {
-        let mut command = format!("hullfield-bench all --budget {:.0}s", self.budget);
+        let mut command = format!("hullfield-bench all --budget {}s", self.budget);
         if let Some(threads) = self.threads {
             command += &format!(" --threads {threads}");
         }
         if let Some(python) = &self.python {
-            command += &format!(" --python {python}");
+            command += &format!(" --python {}", machine::shell_word(python));
         }
         if self.quick {
             command += " --quick";

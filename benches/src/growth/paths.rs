@@ -8,11 +8,11 @@ use hullfield_oracle::random::Random;
 use navmesh::{NavMesh, NavPathMode, NavQuery, NavTriangle, NavVec3};
 use serde_json::json;
 
-use crate::error::message;
-use crate::growth::desk::Desk;
-use crate::growth::grown::Topic;
+use crate::error::{Trouble, message};
+use crate::growth::context::Context;
 use crate::growth::python::Array;
-use crate::growth::sweep::{Contender, Plan};
+use crate::growth::scaling::Topic;
+use crate::growth::sweep::{Author, Contender, Plan, same_length};
 use crate::machine::SEED;
 use crate::path;
 use crate::room;
@@ -44,16 +44,16 @@ impl RoomCase {
 }
 
 /// Rooms of 10 to 10⁵ cells.
-pub(crate) fn rooms(desk: &mut Desk<'_>) -> Result<(), String> {
+pub(crate) fn rooms(context: &mut Context<'_>) -> Result<(), String> {
     let topic = Topic {
         name: "rooms",
         title: "100 shortest paths through rooms with pillars",
         axis: "cells",
         cut: "Give each machine the room and some of the queries; a room of 10⁶ cells has about 0.3 GB.",
     };
-    let sizes = desk.sizes(&[10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000]);
+    let sizes = context.sizes(&[10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000]);
     let swept = {
-        let make = |count: u64| {
+        let make = |count: u64| -> Result<RoomCase, Trouble> {
             // A pillar makes about three merged cells.
             let side = ((count as f64 / 3.2).sqrt().round() as u32).max(1);
             let (outer, holes) = room::pillars(side, side);
@@ -67,10 +67,11 @@ pub(crate) fn rooms(desk: &mut Desk<'_>) -> Result<(), String> {
                 Ok(None) => Err("the room has no area".to_owned()),
                 Err(error) => Err(error.to_string()),
             };
-            let queries = (0..QUERIES).map(|_| Ok([point()?, point()?])).collect::<Result<_, String>>()?;
+            let queries = (0..QUERIES).map(|_| Ok([point()?, point()?])).collect::<Result<_, String>>();
+            let queries = queries?;
             Ok(RoomCase { room, queries, peer })
         };
-        let mut contenders = desk.cpu_ways(|case: &RoomCase| -> Result<Lengths, String> {
+        let mut contenders = context.cpu_contenders(|case: &RoomCase| -> Result<Lengths, String> {
             let paths = case.room.paths(&case.queries, &Method::Optimal.into()).map_err(message)?;
             Ok(paths.rows.iter().map(|path| path.length).collect())
         });
@@ -82,9 +83,10 @@ pub(crate) fn rooms(desk: &mut Desk<'_>) -> Result<(), String> {
             make: &make,
             // polyanya's code and numbers are its own: it is the oracle of some lengths, and a peer for all of them.
             verify: &|case: &RoomCase, lengths: &Lengths| {
+                same_length(case.queries.len(), lengths.len())?;
                 for (query, &length) in case.queries.iter().zip(lengths).step_by(5) {
                     let wanted = case.by_peer(query);
-                    if (length - wanted).abs() > 1e-4 * (1.0 + wanted) {
+                    if !(wanted.is_finite() && (length - wanted).abs() <= 1e-4 * (1.0 + wanted)) {
                         return Err(format!(
                             "the path {query:?} has a length of {length}, by polyanya {wanted}"
                         ));
@@ -92,17 +94,17 @@ pub(crate) fn rooms(desk: &mut Desk<'_>) -> Result<(), String> {
                 }
                 Ok(())
             },
-            compare: &|_: &RoomCase, lengths: &Lengths, others: &Lengths| {
-                let far = lengths
-                    .iter()
-                    .zip(others)
-                    .find(|(one, other)| (*one - *other).abs() > 1e-4 * (1.0 + *one));
+            compare: &|author, _: &RoomCase, lengths: &Lengths, others: &Lengths| {
+                same_length(lengths.len(), others.len())?;
+                let allowed = if author == Author::Hullfield { 0.0 } else { 1e-4 };
+                let is_near = |one: f64, other: f64| (one - other).abs() <= allowed * (1.0 + one);
+                let far = lengths.iter().zip(others).find(|&(&one, &other)| !is_near(one, other));
                 far.map_or(Ok(()), |(one, other)| Err(format!("a length is {other}, not {one}")))
             },
         };
-        desk.sweep(&plan, &contenders)?
+        context.sweep(&plan, &contenders)
     };
-    desk.publish(&topic, swept);
+    context.publish(&topic, swept);
     Ok(())
 }
 
@@ -115,6 +117,11 @@ struct SurfaceCase {
 struct Lumps {
     /// The last mesh that was made.
     mesh: RefCell<path::Mesh>,
+    paths: KnownPaths,
+}
+
+/// Paths over a lump, which a split does not change.
+struct KnownPaths {
     queries: Vec<[[f64; 3]; 2]>,
     /// The lengths by the exact method, on the lump itself.
     shortest: Lengths,
@@ -130,14 +137,14 @@ impl Lumps {
             (0..QUERIES / 5).map(|_| [point(), point()]).filter(|[start, goal]| start != goal).collect();
         let paths = surface.paths(&queries, &SurfaceMethod::Exact.into()).map_err(message)?;
         let shortest = paths.rows.iter().map(|path| path.length).collect();
-        Ok(Self { mesh: RefCell::new((points, triangles)), queries, shortest })
+        Ok(Self { mesh: RefCell::new((points, triangles)), paths: KnownPaths { queries, shortest } })
     }
 
     /// The sizes: the lump's, and four times as many with each split.
-    fn sizes(desk: &Desk<'_>) -> Vec<u64> {
+    fn sizes(context: &Context<'_>) -> Vec<u64> {
         let sizes: Vec<u64> =
             (0..8).map(|split| (4 * u64::from(RINGS - 1) * u64::from(RINGS)) << (2 * split)).collect();
-        desk.sizes(&sizes)
+        context.sizes(&sizes)
     }
 
     /// Splits the last mesh until it has so many triangles.
@@ -148,6 +155,30 @@ impl Lumps {
             *triangles = path::split(points, triangles);
         }
         mesh.clone()
+    }
+}
+
+impl KnownPaths {
+    /// Checks the lengths of the first paths over a surface of any of the sizes.
+    fn verify(&self, lengths: &Lengths) -> Result<(), String> {
+        for (index, (&least, &length)) in self.shortest.iter().zip(lengths).enumerate() {
+            if !(least * (1.0 - 1e-9)..=least * (1.0 + EXCESS + 1e-9)).contains(&length) {
+                return Err(format!("path {index} has a length of {length}, the shortest {least}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The lengths of the paths.
+    fn lengths(&self, surface: &Surface) -> Result<Lengths, String> {
+        self.first_lengths(surface, self.queries.len())
+    }
+
+    /// The lengths of the first so many paths.
+    fn first_lengths(&self, surface: &Surface, count: usize) -> Result<Lengths, String> {
+        let paths =
+            surface.paths(&self.queries[..count], &SurfaceMethod::default().into()).map_err(message)?;
+        Ok(paths.rows.iter().map(|path| path.length).collect())
     }
 }
 
@@ -167,7 +198,7 @@ fn nav_mesh(points: &[[f64; 3]], triangles: &[[u32; 3]]) -> Result<NavMesh, Stri
 }
 
 /// Paths over surfaces of 10³ to 10⁷ triangles.
-pub(crate) fn surfaces(desk: &mut Desk<'_>) -> Result<(), String> {
+pub(crate) fn surfaces(context: &mut Context<'_>) -> Result<(), String> {
     let topic = Topic {
         name: "surfaces",
         title: "20 paths over a closed, bumpy surface, within 0.1 % of the shortest",
@@ -176,13 +207,9 @@ pub(crate) fn surfaces(desk: &mut Desk<'_>) -> Result<(), String> {
               joined at its edges, and lose their bound.",
     };
     let lumps = Lumps::new()?;
-    let sizes = Lumps::sizes(desk);
+    let (sizes, known) = (Lumps::sizes(context), &lumps.paths);
     let swept = {
-        let mut contenders = desk.cpu_ways(|case: &SurfaceCase| -> Result<Lengths, String> {
-            let paths =
-                case.surface.paths(&lumps.queries, &SurfaceMethod::default().into()).map_err(message)?;
-            Ok(paths.rows.iter().map(|path| path.length).collect())
-        });
+        let mut contenders = context.cpu_contenders(|case: &SurfaceCase| known.lengths(&case.surface));
         contenders.push(Contender::peer("navmesh 0.12", |case: &SurfaceCase| {
             let peer = case.peer.as_ref().ok_or("navmesh refuses the surface")?;
             let find = |&[from, to]: &[[f64; 3]; 2]| {
@@ -190,68 +217,70 @@ pub(crate) fn surfaces(desk: &mut Desk<'_>) -> Result<(), String> {
                     peer.find_path(nav_point(from), nav_point(to), NavQuery::Accuracy, NavPathMode::Accuracy);
                 found.map_or(f64::NAN, |path| f64::from(NavMesh::path_length(&path)))
             };
-            Ok(lumps.queries.iter().map(find).collect())
+            Ok(known.queries.iter().map(find).collect())
         }));
         let verify = |_: &SurfaceCase, lengths: &Lengths| {
-            for (index, (&least, &length)) in lumps.shortest.iter().zip(lengths).enumerate() {
-                if !(least * (1.0 - 1e-9)..=least * (1.0 + EXCESS + 1e-9)).contains(&length) {
-                    return Err(format!("path {index} has a length of {length}, the shortest {least}"));
-                }
-            }
-            Ok(())
+            same_length(known.queries.len(), lengths.len())?;
+            known.verify(lengths)
         };
-        // navmesh gives paths that leave the surface, and longer ones. Half as long again is another surface.
-        let compare = |_: &SurfaceCase, lengths: &Lengths, others: &Lengths| {
-            let far = lengths
-                .iter()
-                .zip(others)
-                .filter(|(one, other)| !other.is_nan() && (*one / *other).ln().abs() > 0.5);
-            match far.count() {
+        // navmesh gives paths that leave the surface, and longer ones. Half as long again is another surface, and so is no path.
+        let compare = |author: Author<'_>, _: &SurfaceCase, lengths: &Lengths, others: &Lengths| {
+            same_length(lengths.len(), others.len())?;
+            if author == Author::Hullfield {
+                return if lengths == others {
+                    Ok(())
+                } else {
+                    Err("other lengths with other threads".into())
+                };
+            }
+            let is_near = |one: f64, other: f64| (one / other).ln().abs() <= 0.5;
+            match lengths.iter().zip(others).filter(|&(&one, &other)| !is_near(one, other)).count() {
                 0 => Ok(()),
-                count => {
-                    Err(format!("{count} of {} lengths are half as long again, or shorter", lengths.len()))
-                }
+                count => Err(format!(
+                    "{count} of {} paths are half as long again, shorter, or not found",
+                    lengths.len()
+                )),
             }
         };
-        let make = |count| {
+        let make = |count| -> Result<SurfaceCase, Trouble> {
             let (points, triangles) = lumps.grow(count);
             Ok(SurfaceCase { surface: build(&points, &triangles)?, peer: nav_mesh(&points, &triangles).ok() })
         };
         let plan = Plan { sizes: &sizes, make: &make, verify: &verify, compare: &compare };
-        desk.sweep(&plan, &contenders)?
+        context.sweep(&plan, &contenders)
     };
-    desk.publish(&topic, swept);
+    context.publish(&topic, swept);
     Ok(())
 }
 
 /// The exact distances from one point to everywhere, where Python has a peer for them.
-pub(crate) fn fields(desk: &mut Desk<'_>) -> Result<(), String> {
+pub(crate) fn fields(context: &mut Context<'_>) -> Result<(), String> {
     let topic = Topic {
         name: "fields",
         title: "Exact distances from one vertex to all others over a surface",
         axis: "triangles",
         cut: "Fields from several sources know nothing of each other; one field is not cut.",
     };
-    let Some(python) = desk.python.take() else {
+    let Some(python) = context.python.take() else {
         eprintln!("all: fields: its peers are in Python (--python)");
         return Ok(());
     };
-    let sizes = desk.sizes(&[1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000]);
+    let sizes = context.sizes(&[1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000]);
     let swept = {
         struct Case {
             mesh: path::Mesh,
             surface: Surface,
         }
         // A lump of n rings has 4 (n − 1) n triangles.
-        let make = |count: u64| {
+        let make = |count: u64| -> Result<Case, Trouble> {
             let rings = (0.5 + (0.25 + count as f64 / 4.0).sqrt()).round().max(3.0) as u32;
             let mesh = path::lump(rings);
             Ok(Case { surface: build(&mesh.0, &mesh.1)?, mesh })
         };
-        let mut contenders = desk.cpu_ways(|case: &Case| -> Result<Lengths, String> {
+        let mut contenders = context.cpu_contenders(|case: &Case| -> Result<Lengths, String> {
             let field = case.surface.field(case.mesh.0[0]).map_err(message)?;
             let far = |&point: &[f64; 3]| {
-                field.distance(point).map_err(message).map(|found| found.unwrap_or(f64::NAN))
+                field.distance(point).map_err(message)?.ok_or("a vertex has no distance".to_owned())
             };
             case.mesh.0.iter().map(far).collect()
         });
@@ -268,6 +297,7 @@ pub(crate) fn fields(desk: &mut Desk<'_>) -> Result<(), String> {
         contenders.extend(python.contender("pygeodesic", "pygeodesic_field", arrays, key, numbers));
         contenders.extend(python.contender("potpourri3d", "potpourri_field", arrays, key, numbers));
         let verify = |case: &Case, lengths: &Lengths| {
+            same_length(case.mesh.0.len(), lengths.len())?;
             // A geodesic is no shorter than a straight line, and no longer than the edge of a triangle and the way from its other end.
             let apart = |a: usize, b: usize| {
                 let [a, b] = [a, b].map(|at| case.mesh.0[at]);
@@ -276,34 +306,39 @@ pub(crate) fn fields(desk: &mut Desk<'_>) -> Result<(), String> {
             for triangle in &case.mesh.1 {
                 for k in 0..3 {
                     let [a, b] = [triangle[k] as usize, triangle[(k + 1) % 3] as usize];
-                    if (lengths[a] - lengths[b]).abs() > apart(a, b) * (1.0 + 1e-9)
-                        || lengths[a] < apart(0, a) * (1.0 - 1e-9)
-                    {
+                    let is_straight = (lengths[a] - lengths[b]).abs() <= apart(a, b) * (1.0 + 1e-9);
+                    if !(is_straight && lengths[a] >= apart(0, a) * (1.0 - 1e-9)) {
                         return Err(format!("the distance of vertex {a} is {}", lengths[a]));
                     }
                 }
             }
             Ok(())
         };
-        // pygeodesic is exact; the heat method is an approximation, within a tenth here.
-        let compare = |_: &Case, lengths: &Lengths, others: &Lengths| {
+        // pygeodesic is exact; the heat method of potpourri3d is an approximation, within a tenth here.
+        let compare = |author: Author<'_>, _: &Case, lengths: &Lengths, others: &Lengths| {
+            same_length(lengths.len(), others.len())?;
+            let allowed = match author {
+                Author::Hullfield => 0.0,
+                Author::Peer(name) if name.starts_with("potpourri3d") => 0.1,
+                Author::Peer(_) => 1e-9,
+            };
             let sum: f64 = lengths.iter().sum();
             let off: f64 = lengths.iter().zip(others).map(|(one, other)| (one - other).abs()).sum();
-            match off > 0.1 * sum {
-                true => Err(format!("its distances are off by {:.0} % on average", 100.0 * off / sum)),
-                false => Ok(()),
+            match off <= allowed * sum {
+                true => Ok(()),
+                false => Err(format!("its distances are off by {:.1e} of the mean", off / sum)),
             }
         };
         let plan = Plan { sizes: &sizes, make: &make, verify: &verify, compare: &compare };
-        desk.sweep(&plan, &contenders)
+        context.sweep(&plan, &contenders)
     };
-    desk.python = Some(python);
-    desk.publish(&topic, swept?);
+    context.python = Some(python);
+    context.publish(&topic, swept);
     Ok(())
 }
 
 /// Building surfaces of 10³ to 10⁷ triangles.
-pub(crate) fn builds(desk: &mut Desk<'_>) -> Result<(), String> {
+pub(crate) fn builds(context: &mut Context<'_>) -> Result<(), String> {
     let topic = Topic {
         name: "builds",
         title: "Building a surface: neighbours, corners, the tree of its triangles",
@@ -311,26 +346,32 @@ pub(crate) fn builds(desk: &mut Desk<'_>) -> Result<(), String> {
         cut: "Build patches, and link their borders.",
     };
     let lumps = Lumps::new()?;
-    let sizes = Lumps::sizes(desk);
+    let (sizes, known) = (Lumps::sizes(context), &lumps.paths);
     let swept = {
         let make = |count: u64| Ok(lumps.grow(count));
+        enum Built {
+            Ours(Surface),
+            Theirs(NavMesh),
+        }
         let mut contenders =
-            desk.cpu_ways(|(points, triangles): &path::Mesh| Ok(build(points, triangles)?.triangles().len()));
+            context.cpu_contenders(|(points, triangles): &path::Mesh| -> Result<Built, String> {
+                build(points, triangles).map(Built::Ours)
+            });
         contenders.push(Contender::peer("navmesh 0.12", |(points, triangles): &path::Mesh| {
-            Ok(nav_mesh(points, triangles)?.triangles().len())
+            nav_mesh(points, triangles).map(Built::Theirs)
         }));
-        let same = |wanted: usize, found: usize| match wanted == found {
-            true => Ok(()),
-            false => Err(format!("{found} triangles, not {wanted}")),
+        // Two paths over what was built have the lengths that they should have: all of them would take longer than to build it.
+        let check = |mesh: &path::Mesh, built: &Built| match built {
+            Built::Ours(surface) => {
+                same_length(mesh.1.len(), surface.triangles().len())?;
+                known.verify(&known.first_lengths(surface, 2)?)
+            }
+            Built::Theirs(peer) => same_length(mesh.1.len(), peer.triangles().len()),
         };
-        let plan = Plan {
-            sizes: &sizes,
-            make: &make,
-            verify: &|mesh: &path::Mesh, &count: &usize| same(mesh.1.len(), count),
-            compare: &|mesh: &path::Mesh, _: &usize, &count: &usize| same(mesh.1.len(), count),
-        };
-        desk.sweep(&plan, &contenders)?
+        let compare = |_: Author<'_>, mesh: &path::Mesh, _: &Built, built: &Built| check(mesh, built);
+        let plan = Plan { sizes: &sizes, make: &make, verify: &check, compare: &compare };
+        context.sweep(&plan, &contenders)
     };
-    desk.publish(&topic, swept);
+    context.publish(&topic, swept);
     Ok(())
 }

@@ -10,7 +10,7 @@ use std::hint::black_box;
 use rayon::prelude::*;
 
 use crate::gpu;
-use crate::growth::desk::{Desk, Roof, cpu_way};
+use crate::growth::context::{Context, Roof, cpu_name};
 use crate::growth::sweep::Point;
 use crate::plot::Bars;
 use crate::report::{Cell, Table};
@@ -91,20 +91,20 @@ pub(crate) fn models() -> impl Iterator<Item = (&'static str, f64, f64)> {
 }
 
 /// Measures what each engine does at best.
-pub(crate) fn run(desk: &mut Desk<'_>) -> Result<(), String> {
+pub(crate) fn run(context: &mut Context<'_>) -> Result<(), String> {
     let mut roofs = Vec::new();
-    for (count, pool) in desk.pools() {
-        let way = cpu_way(*count);
-        let repetitions = if desk.is_quick() { 1 } else { 5 };
+    for (count, pool) in context.pools() {
+        let contender = cpu_name(*count);
+        let repetitions = if context.is_quick() { 1 } else { 5 };
         let (bandwidth, arithmetic) =
             pool.install(|| (copy(*count, repetitions), multiply_add(*count, repetitions)));
-        roofs.push(Roof { way, bandwidth, arithmetic });
+        roofs.push(Roof { contender, bandwidth, arithmetic });
     }
     let mut failed = Vec::new();
-    for named in desk.named_engines().iter().skip(1) {
+    for named in context.named_engines().iter().skip(1) {
         match gpu::best(&named.engine, named.name == "software gpu") {
             Ok([bandwidth, arithmetic]) => {
-                roofs.push(Roof { way: named.name.into(), bandwidth, arithmetic });
+                roofs.push(Roof { contender: named.name.into(), bandwidth, arithmetic });
             }
             Err(trouble) => failed.push(format!("roofline, {}: {trouble}", named.name)),
         }
@@ -112,11 +112,11 @@ pub(crate) fn run(desk: &mut Desk<'_>) -> Result<(), String> {
     let mut table = Table::new(
         "roofs",
         "What each engine does at best, measured in this run",
-        &["who", "copy GB/s", "multiply-add GFLOP/s", "operations a byte at the ridge"],
+        &["who", "copy GB/s", "multiply-add GFLOP/s", "ridge point, FLOP/byte"],
     );
     for roof in &roofs {
         table.row([
-            roof.way.as_str().into(),
+            roof.contender.as_str().into(),
             Cell::Number(1e-9 * roof.bandwidth, 1),
             Cell::Number(1e-9 * roof.arithmetic, 1),
             Cell::Number(roof.arithmetic / roof.bandwidth, 1),
@@ -124,16 +124,16 @@ pub(crate) fn run(desk: &mut Desk<'_>) -> Result<(), String> {
     }
     table.note("copy: two arrays of 256 MiB, bytes read and written, each thread its part; a GPU copies on the device.");
     table.note("multiply-add: in f32, with the widest vectors of the processor; a GPU has 32 on vectors of four in each step.");
-    let command = desk.command("roofline");
-    desk.report().section("Roofline");
-    desk.report().table(table.with_command(command));
-    failed.into_iter().for_each(|failure| desk.report().fail(failure));
-    desk.set_roofs(roofs);
+    let command = context.command("roofline");
+    context.report().section("Roofline");
+    context.report().table(table.with_command(command));
+    failed.into_iter().for_each(|failure| context.report().fail(failure));
+    context.set_roofs(roofs);
     Ok(())
 }
 
 /// Adds each sweep's share of its roof, at the size where that is largest.
-pub(crate) fn shares(desk: &mut Desk<'_>) {
+pub(crate) fn shares(context: &mut Context<'_>) {
     let mut table = Table::new(
         "shares",
         "How near to the hardware's limit each sweep comes: the least work over what the engine does at best",
@@ -141,19 +141,21 @@ pub(crate) fn shares(desk: &mut Desk<'_>) {
     );
     let mut bars = Vec::new();
     for least in &LEAST {
-        for grown in desk.grown().iter().filter(|grown| grown.topic == least.topic) {
-            let Some(roof) = desk.roofs().iter().find(|roof| roof.way == grown.series.name) else { continue };
+        for scaling in context.scalings().iter().filter(|scaling| scaling.topic == least.topic) {
+            let Some(roof) = context.roofs().iter().find(|roof| roof.contender == scaling.series.name) else {
+                continue;
+            };
             let rate = |point: &Point| point.size as f64 / (1e-3 * point.samples.median());
             let Some(best) =
-                grown.series.points.iter().max_by(|one, other| rate(one).total_cmp(&rate(other)))
+                scaling.series.points.iter().max_by(|one, other| rate(one).total_cmp(&rate(other)))
             else {
                 continue;
             };
             let rate = rate(best);
             let (limit, share) = roof.share(rate * least.bytes, rate * least.operations);
             table.row([
-                grown.topic.into(),
-                grown.series.name.as_str().into(),
+                scaling.topic.into(),
+                scaling.series.name.as_str().into(),
                 best.size.into(),
                 Cell::Number(least.bytes, 1),
                 Cell::Number(least.operations, 0),
@@ -162,7 +164,7 @@ pub(crate) fn shares(desk: &mut Desk<'_>) {
                 limit.into(),
                 Cell::Share(share, 1),
             ]);
-            bars.push((format!("{}, {}", grown.topic, grown.series.name), share, 1.0));
+            bars.push((format!("{}, {}", scaling.topic, scaling.series.name), share, 1.0));
         }
     }
     if bars.is_empty() {
@@ -172,15 +174,15 @@ pub(crate) fn shares(desk: &mut Desk<'_>) {
         table.note(format!("{}: {}.", least.topic, least.why));
     }
     table.note("The work is the least that any program must do, so that a share is a lower bound of how well the hardware is used.");
-    let command = desk.command("growth");
+    let command = context.command("growth");
     let figure = Bars { title: "Share of the roof".into(), unit: "of the roof".into(), bars };
-    desk.report().section("Shares of the roofline");
-    desk.report().figure(
+    context.report().section("Shares of the roofline");
+    context.report().figure(
         figure
             .figure("The least work of each sweep over what the engine does at best.")
             .with_command(command.clone()),
     );
-    desk.report().table(table.with_command(command));
+    context.report().table(table.with_command(command));
 }
 
 /// Bytes a second that threads copy, each its part of two large arrays.

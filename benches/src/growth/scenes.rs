@@ -8,13 +8,13 @@ use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes::{self, Pile};
 use hullfield_oracle::{Placed, Pose};
 
-use crate::error::message;
+use crate::error::{Trouble, message};
 use crate::flow;
 use crate::flow_scenes::Scene as GridScene;
 use crate::growth::bodies::{Case, Hits};
-use crate::growth::desk::Desk;
+use crate::growth::context::Context;
 use crate::growth::scene_picture::{bodies_picture, grid_picture};
-use crate::growth::sweep::{Contender, Plan, Series, Swept};
+use crate::growth::sweep::{Author, Compare, Contender, Plan, Series, Swept, same_length};
 use crate::machine::SEED;
 use crate::peer::{PARRY, Peer, ScenePeer};
 use crate::plain;
@@ -32,12 +32,12 @@ struct Row {
 }
 
 /// A scene by its name.
-type Make = fn(&Desk<'_>) -> Result<Row, String>;
+type Make = fn(&Context<'_>) -> Result<Row, Trouble>;
 
 const SCENES: [(&str, Make); 8] = [
-    ("pyramid", |desk| pile(desk, "pyramid", Pile::Pyramid)),
-    ("wall", |desk| pile(desk, "wall", Pile::Wall)),
-    ("heap", |desk| pile(desk, "heap", Pile::Heap)),
+    ("pyramid", |context| pile(context, "pyramid", Pile::Pyramid)),
+    ("wall", |context| pile(context, "wall", Pile::Wall)),
+    ("heap", |context| pile(context, "heap", Pile::Heap)),
     ("city", city),
     ("bullets", bullets),
     ("swarm", swarm),
@@ -45,22 +45,25 @@ const SCENES: [(&str, Make); 8] = [
     ("dungeon", dungeon),
 ];
 
-/// Runs all scenes.
-///
-/// # Errors
-/// A scene that cannot be made.
-pub(crate) fn run(desk: &mut Desk<'_>) -> Result<(), String> {
+/// Runs all scenes. One that cannot be made is a failed check, and the others go on.
+pub(crate) fn run(context: &mut Context<'_>) -> Result<(), String> {
     let mut table = Table::new(
         "scenes",
         "What real scenes cost",
         &["scene", "what", "items", "who", "ms", "±", "runs", "of the peer's"],
     );
-    let (command, mut pictures) = (desk.command("scenes"), Vec::new());
+    let (command, mut pictures) = (context.command("scenes"), Vec::new());
     for (name, make) in SCENES {
         eprintln!("all: scene {name}");
-        let Row { name, what, items, swept: (all, failures), picture } = make(desk)?;
+        let Row { name, what, items, swept: (all, failures), picture } = match make(context) {
+            Ok(row) => row,
+            Err(trouble) => {
+                context.report().fail(format!("scene {name}: {trouble}"));
+                continue;
+            }
+        };
         for failure in failures {
-            desk.report().fail(format!("scene {name}, {failure}"));
+            context.report().fail(format!("scene {name}, {failure}"));
         }
         let first = |series: &Series| series.points.first().map(|point| point.samples.median());
         let theirs = all.iter().find(|series| series.is_peer).and_then(first);
@@ -84,35 +87,35 @@ pub(crate) fn run(desk: &mut Desk<'_>) -> Result<(), String> {
         pictures.push(Figure::new(name, picture, String::new(), what).with_command(command.clone()));
     }
     table.note("of the peer's: the time over that of the first peer of the scene.");
-    desk.report().section("Scenes");
-    pictures.into_iter().for_each(|picture| desk.report().figure(picture));
-    desk.report().table(table.with_command(command));
+    context.report().section("Scenes");
+    pictures.into_iter().for_each(|picture| context.report().figure(picture));
+    context.report().table(table.with_command(command));
     Ok(())
 }
 
 /// The sweep of one size.
 fn once<C, A>(
-    desk: &Desk<'_>,
+    context: &Context<'_>,
     size: usize,
-    case: impl Fn() -> Result<C, String>,
+    case: impl Fn() -> Result<C, Trouble>,
     contenders: &[Contender<'_, C, A>],
     verify: &dyn Fn(&C, &A) -> Result<(), String>,
-    compare: &dyn Fn(&C, &A, &A) -> Result<(), String>,
-) -> Result<Swept, String> {
+    compare: &Compare<'_, C, A>,
+) -> Swept {
     let sizes = [size as u64];
-    desk.sweep_share(&Plan { sizes: &sizes, make: &|_| case(), verify, compare }, contenders, 0.2)
+    context.sweep_share(&Plan { sizes: &sizes, make: &|_| case(), verify, compare }, contenders, 0.2)
 }
 
 fn hits_of(
-    desk: &Desk<'_>,
+    context: &Context<'_>,
     name: &'static str,
     what: &'static str,
     scene: Scene,
     moving: usize,
-) -> Result<Row, String> {
-    let mut contenders = desk.ways(|case: &Case, engine| case.hits(engine));
+) -> Result<Row, Trouble> {
+    let mut contenders = context.contenders(|case: &Case, engine| case.hits(engine));
     contenders.push(Contender::peer(PARRY, |case: &Case| case.peer_hits(None)));
-    let case = Case::new(desk, scene.clone(), Vec::new(), moving)?;
+    let case = Case::new(context, scene.clone(), Vec::new(), moving)?;
     let hits = case.hits(0)?;
     let count = scene.bodies.len();
     let mut marks = vec![0; count];
@@ -120,29 +123,29 @@ fn hits_of(
     let picture = bodies_picture(name, &scene, &marks);
     drop(case);
     let swept = once(
-        desk,
+        context,
         count,
-        || Case::new(desk, scene.clone(), Vec::new(), moving),
+        || Case::new(context, scene.clone(), Vec::new(), moving),
         &contenders,
         &|case: &Case, hits: &Hits| case.verify(hits),
-        &|case: &Case, one: &Hits, other: &Hits| case.compare(one, other),
-    )?;
+        &|author, case: &Case, one: &Hits, other: &Hits| case.compare(author, one, other),
+    );
     Ok(Row { name, what, items: count as u64, swept, picture })
 }
 
 /// A pile that has come to rest: every contact is a tie.
-fn pile(desk: &Desk<'_>, name: &'static str, kind: Pile) -> Result<Row, String> {
+fn pile(context: &Context<'_>, name: &'static str, kind: Pile) -> Result<Row, Trouble> {
     let resting = scenes::pile(kind, 1_000, SEED);
     let mut scene = Scene::of_hulls(&resting.hulls)?;
     scene.bodies = resting.bodies;
     let moving = scene.bodies.len();
-    hits_of(desk, name, "boxes at rest upon one another: which touch", scene, moving)
+    hits_of(context, name, "boxes at rest upon one another: which touch", scene, moving)
 }
 
 /// A city: houses that stand, and cars among them.
-fn city(desk: &Desk<'_>) -> Result<Row, String> {
+fn city(context: &Context<'_>) -> Result<Row, Trouble> {
     let mut random = Random::new(SEED);
-    let (blocks, cars) = if desk.is_quick() { (10, 100) } else { (100, 2_000) };
+    let (blocks, cars) = if context.is_quick() { (10, 100) } else { (100, 2_000) };
     let cuboid = |half: [f32; 3]| Hull::cuboid(half).map(|hull| hull.vertices().to_vec()).map_err(message);
     let mut sets = vec![cuboid([2.2, 0.9, 0.7])?];
     for height in [3.0, 6.0, 12.0, 24.0] {
@@ -166,19 +169,15 @@ fn city(desk: &Desk<'_>) -> Result<Row, String> {
         let pose = turned(random.between(-0.05, 0.05), [x, y, height]);
         scene.bodies.push(Placed { hull: hull as u32, pose });
     }
-    hits_of(desk, "city", "cars among houses that stand, as statics: which collide", scene, cars)
+    hits_of(context, "city", "cars among houses that stand, as statics: which collide", scene, cars)
 }
 
-/// Bullets: small balls that fly through a heap of crates.
-fn bullets(desk: &Desk<'_>) -> Result<Row, String> {
-    let (crates, count) = if desk.is_quick() { (200, 200) } else { (1_000, 10_000) };
+/// Bullets: small polytopes that fly into a heap of crates.
+fn bullets(context: &Context<'_>) -> Result<Row, Trouble> {
+    let (crates, count) = if context.is_quick() { (200, 200) } else { (1_000, 10_000) };
     let heap = scenes::pile(Pile::Heap, crates, SEED);
-    let ball = Hull::ball(0.05).map_err(message)?.vertices().to_vec();
     let mut sets = heap.hulls;
-    // A polytope of twelve corners: a bullet.
-    let bullet: Vec<[f32; 3]> =
-        if ball.len() >= 4 { ball } else { scenes::convex_sets(1, 0.05, SEED).swap_remove(0) };
-    sets.push(bullet);
+    sets.extend(scenes::convex_sets(1, 0.05, SEED));
     let mut scene = Scene::of_hulls(&sets)?;
     scene.bodies = heap.bodies;
     let mut random = Random::new(SEED);
@@ -205,7 +204,7 @@ fn bullets(desk: &Desk<'_>) -> Result<Row, String> {
     }
     type First = (Vec<ShapeCastFirst>, Vec<Option<(u32, f32)>>);
     let bodies = scene.library_bodies();
-    let mut contenders = desk.cpu_ways(|range: &Range| -> Result<First, String> {
+    let mut contenders = context.cpu_contenders(|range: &Range| -> Result<First, String> {
         let options = ShapeCastOptions { witness: false, ..ShapeCastOptions::default() };
         let found =
             range.arena.shape_casts(&bodies, &casts, &options).map_err(message)?.wait().map_err(message)?;
@@ -222,33 +221,33 @@ fn bullets(desk: &Desk<'_>) -> Result<Row, String> {
     let make = || {
         let arena =
             Arena::new(&hullfield::Engine::cpu(), &scene.hulls, Default::default()).map_err(message)?;
-        Ok(Range { arena, peer: ScenePeer::new(&Peer::new(&scene.sets, &scene.bodies))? })
+        Ok::<_, Trouble>(Range { arena, peer: ScenePeer::new(&Peer::new(&scene.sets, &scene.bodies))? })
     };
     let none = vec![None; count];
-    let swept =
-        once(desk, count, make, &contenders, &|_, (rows, _)| judge(rows, &none).map(drop), &|_,
-                                                                                             (rows, _),
-                                                                                             (
-            others,
-            hits,
-        )| {
-            if hits.is_empty() {
-                return if rows == others { Ok(()) } else { Err("other rows".into()) };
+    let verify = |_: &Range, (rows, _): &First| {
+        same_length(count, rows.len())?;
+        judge(rows, &none).map(drop)
+    };
+    let compare = |author: Author<'_>, _: &Range, (rows, _): &First, (others, hits): &First| {
+        if author == Author::Hullfield {
+            return if rows == others { Ok(()) } else { Err("other rows with other threads".into()) };
+        }
+        same_length(rows.len(), hits.len())?;
+        judge(rows, hits)?;
+        // Of crates that lie flush, either may be the first: the distance counts.
+        let is_same = |(row, other): (&ShapeCastFirst, &Option<(u32, f32)>)| match (row.hit, other) {
+            (Some(hit), Some((_, distance))) => {
+                (hit.distance - f64::from(*distance)).abs() <= 1e-3 * (1.0 + hit.distance)
             }
-            judge(rows, hits)?;
-            // Of crates that lie flush, either may be the first: the distance counts.
-            let is_same = |(row, other): (&ShapeCastFirst, &Option<(u32, f32)>)| match (row.hit, other) {
-                (Some(hit), Some((_, distance))) => {
-                    (hit.distance - f64::from(*distance)).abs() <= 1e-3 * (1.0 + hit.distance)
-                }
-                (hit, other) => hit.is_none() && other.is_none(),
-            };
-            let differing = rows.iter().zip(hits).filter(|pair| !is_same(*pair)).count();
-            match differing > 2 + rows.len() / 10 {
-                true => Err(format!("{differing} of {} bullets differ", rows.len())),
-                false => Ok(()),
-            }
-        })?;
+            (hit, other) => hit.is_none() && other.is_none(),
+        };
+        let differing = rows.iter().zip(hits).filter(|pair| !is_same(*pair)).count();
+        match differing > 2 + rows.len() / 10 {
+            true => Err(format!("{differing} of {} bullets differ", rows.len())),
+            false => Ok(()),
+        }
+    };
+    let swept = once(context, count, make, &contenders, &verify, &compare);
     let mut drawn = scene.clone();
     let marks = vec![0; drawn.bodies.len()]
         .into_iter()
@@ -272,8 +271,8 @@ fn bullets(desk: &Desk<'_>) -> Result<Row, String> {
 }
 
 /// A swarm: bodies crowd around a centre, and each wants its nearest neighbour.
-fn swarm(desk: &Desk<'_>) -> Result<Row, String> {
-    let count = if desk.is_quick() { 300 } else { 10_000 };
+fn swarm(context: &Context<'_>) -> Result<Row, Trouble> {
+    let count = if context.is_quick() { 300 } else { 10_000 };
     let mut random = Random::new(SEED);
     let mut scene = Scene::of_hulls(&scenes::convex_sets(8, 0.5, SEED))?;
     let reach = 2.0 * (count as f64).cbrt();
@@ -288,7 +287,7 @@ fn swarm(desk: &Desk<'_>) -> Result<Row, String> {
     }
     type Near = (Vec<NearestBody>, Vec<Option<(u32, f32)>>);
     let bodies = scene.library_bodies();
-    let mut contenders = desk.cpu_ways(|swarm: &Swarm| -> Result<Near, String> {
+    let mut contenders = context.cpu_contenders(|swarm: &Swarm| -> Result<Near, String> {
         let pending = swarm.arena.nearest_bodies(&bodies, &NearestOptions::default()).map_err(message)?;
         Ok((pending.wait().map_err(message)?.rows, Vec::new()))
     });
@@ -300,14 +299,18 @@ fn swarm(desk: &Desk<'_>) -> Result<Row, String> {
     let make = || {
         let arena =
             Arena::new(&hullfield::Engine::cpu(), &scene.hulls, Default::default()).map_err(message)?;
-        Ok(Swarm { arena, peer: ScenePeer::new(&Peer::new(&scene.sets, &scene.bodies))? })
+        Ok::<_, Trouble>(Swarm { arena, peer: ScenePeer::new(&Peer::new(&scene.sets, &scene.bodies))? })
     };
     let none = vec![None; count];
-    let verify = |_: &Swarm, (rows, _): &Near| shapes::judge_nearest(&scene, rows, &none).map(drop);
-    let compare = |_: &Swarm, (rows, _): &Near, (others, near): &Near| {
-        if near.is_empty() {
-            return if rows == others { Ok(()) } else { Err("other rows".into()) };
+    let verify = |_: &Swarm, (rows, _): &Near| {
+        same_length(count, rows.len())?;
+        shapes::judge_nearest(&scene, rows, &none).map(drop)
+    };
+    let compare = |author: Author<'_>, _: &Swarm, (rows, _): &Near, (others, near): &Near| {
+        if author == Author::Hullfield {
+            return if rows == others { Ok(()) } else { Err("other rows with other threads".into()) };
         }
+        same_length(rows.len(), near.len())?;
         match shapes::judge_nearest(&scene, rows, near)? {
             differing if differing > 2 + rows.len() / 100 => {
                 Err(format!("{differing} of {} bodies differ", rows.len()))
@@ -315,7 +318,7 @@ fn swarm(desk: &Desk<'_>) -> Result<Row, String> {
             _ => Ok(()),
         }
     };
-    let swept = once(desk, count, make, &contenders, &verify, &compare)?;
+    let swept = once(context, count, make, &contenders, &verify, &compare);
     let picture = bodies_picture("swarm", &scene, &vec![0; count]);
     Ok(Row {
         name: "swarm",
@@ -328,12 +331,12 @@ fn swarm(desk: &Desk<'_>) -> Result<Row, String> {
 
 /// A field over a grid, and a step of agents along it.
 fn agents(
-    desk: &Desk<'_>,
+    context: &Context<'_>,
     name: &'static str,
     what: &'static str,
     scene: GridScene,
     agent_count: usize,
-) -> Result<Row, String> {
+) -> Result<Row, Trouble> {
     let [width, height, _] = scene.size;
     let random = &mut Random::new(SEED);
     let free: Vec<usize> = (0..width * height).filter(|&at| !scene.blocked[at]).collect();
@@ -342,13 +345,9 @@ fn agents(
     let grid = scene.grid()?;
     let cells: Vec<At> = places.iter().map(|&at| grid.cell(at)).collect();
     let goals = [grid.cell(scene.goal)];
-    let next = |hall: &Hall, engine: usize| -> Result<Vec<At>, String> {
-        let field = hall.0[engine]
-            .solve(&goals, &FieldOptions::default())
-            .map_err(message)?
-            .wait()
-            .map_err(message)?;
-        Ok(field.next_cells(&cells).map_err(message)?.wait().map_err(message)?.rows)
+    let next = |hall: &Hall, engine: usize| -> Result<Vec<At>, Trouble> {
+        let field = hall.0[engine].solve(&goals, &FieldOptions::default())?.wait()?;
+        Ok(field.next_cells(&cells)?.wait()?.rows)
     };
     // The next cell is the first neighbour, by its code, that is one step nearer.
     let offsets = scene.connectivity.offsets();
@@ -365,7 +364,7 @@ fn agents(
         };
         cells.iter().map(step).collect()
     };
-    let mut contenders = desk.ways(next);
+    let mut contenders = context.contenders(next);
     contenders.push(Contender::peer("pathfinding 4.16", |_: &Hall| {
         Ok(along(&flow::pathfinding_distances(&scene, &grid)))
     }));
@@ -373,42 +372,44 @@ fn agents(
         Ok(along(&plain::field(width, height, &scene.blocked, &[scene.goal]).distances))
     }));
     let make = || {
-        let flows = desk.engines().map(|engine| Flow::new(engine, grid.clone()));
-        Ok(Hall(flows.collect::<Result<_, _>>().map_err(message)?))
+        let flows = context.engines().map(|engine| Flow::new(engine, grid.clone()));
+        Ok::<_, Trouble>(Hall(flows.collect::<Result<_, _>>()?))
     };
     let known = plain::field(width, height, &scene.blocked, &[scene.goal]).distances;
     let expected = along(&known);
-    let same =
-        |one: &[At], other: &[At]| match one.iter().zip(other).filter(|(one, other)| one != other).count() {
+    let same = |one: &[At], other: &[At]| {
+        same_length(one.len(), other.len())?;
+        match one.iter().zip(other).filter(|(one, other)| one != other).count() {
             0 => Ok(()),
             count => Err(format!("{count} of {} agents step elsewhere", one.len())),
-        };
+        }
+    };
     let swept = once(
-        desk,
+        context,
         agent_count,
         make,
         &contenders,
         &|_, found: &Vec<At>| same(&expected, found),
-        &|_, one: &Vec<At>, other: &Vec<At>| same(one, other),
-    )?;
+        &|_, _, one: &Vec<At>, other: &Vec<At>| same(one, other),
+    );
     let picture = grid_picture(name, width, &scene.blocked, &known, &places);
     Ok(Row { name, what, items: agent_count as u64, swept, picture })
 }
 
 /// A warehouse: shelves with aisles, and agents that go to a dock.
-fn warehouse(desk: &Desk<'_>) -> Result<Row, String> {
-    let (side, count) = if desk.is_quick() { (128, 500) } else { (512, 20_000) };
+fn warehouse(context: &Context<'_>) -> Result<Row, Trouble> {
+    let (side, count) = if context.is_quick() { (128, 500) } else { (512, 20_000) };
     let is_shelf =
         |x: usize, y: usize| x % 6 >= 2 && y % 34 >= 4 && x > 3 && y > 3 && x < side - 4 && y < side - 4;
     let blocked = (0..side * side).map(|at| is_shelf(at % side, at / side)).collect();
     let mut scene = GridScene::flat("warehouse", side, side, blocked);
     scene.goal = side / 2;
-    agents(desk, "warehouse", "agents among shelves: the field to a dock, and a step of all", scene, count)
+    agents(context, "warehouse", "agents among shelves: the field to a dock, and a step of all", scene, count)
 }
 
 /// A dungeon: rooms that corridors join.
-fn dungeon(desk: &Desk<'_>) -> Result<Row, String> {
-    let (side, rooms, count) = if desk.is_quick() { (96, 12, 50) } else { (512, 120, 2_000) };
+fn dungeon(context: &Context<'_>) -> Result<Row, Trouble> {
+    let (side, rooms, count) = if context.is_quick() { (96, 12, 50) } else { (512, 120, 2_000) };
     let mut random = Random::new(SEED);
     let mut blocked = vec![true; side * side];
     let mut before: Option<[usize; 2]> = None;
@@ -436,7 +437,7 @@ fn dungeon(desk: &Desk<'_>) -> Result<Row, String> {
         scene.goal = y * side + x;
     }
     agents(
-        desk,
+        context,
         "dungeon",
         "monsters in rooms and corridors: the field to the hero, and a step of all",
         scene,

@@ -7,6 +7,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use crate::budget::seconds;
+use crate::error::Trouble;
 use crate::memory::AllocationCounter;
 use crate::timing::{Samples, time};
 
@@ -20,7 +21,17 @@ const LEAST_SAMPLE_MS: f64 = 0.2;
 const MEMORY_SHARE: f64 = 0.6;
 
 /// Answers a case.
-type Run<'a, C, A> = Box<dyn Fn(&C) -> Result<A, String> + 'a>;
+type Run<'a, C, A> = Box<dyn Fn(&C) -> Result<A, Trouble> + 'a>;
+
+/// Whose answer is compared. Engines of hullfield must give the same; peers work in f32 or approximate, and may differ in a few rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Author<'n> {
+    Hullfield,
+    Peer(&'n str),
+}
+
+/// Checks an answer, the last, against one that is verified.
+pub(crate) type Compare<'a, C, A> = dyn Fn(Author<'_>, &C, &A, &A) -> Result<(), String> + 'a;
 
 /// Something that answers a case of type `C`: hullfield on an engine, or a peer.
 pub(crate) struct Contender<'a, C, A> {
@@ -32,14 +43,30 @@ pub(crate) struct Contender<'a, C, A> {
 }
 
 impl<'a, C, A> Contender<'a, C, A> {
-    /// hullfield, in one of its ways.
-    pub(crate) fn ours(name: impl Into<String>, run: impl Fn(&C) -> Result<A, String> + 'a) -> Self {
+    /// hullfield on an engine, with a number of threads.
+    pub(crate) fn ours<E: Into<Trouble>>(
+        name: impl Into<String>,
+        run: impl Fn(&C) -> Result<A, E> + 'a,
+    ) -> Self {
+        let run = move |case: &C| run(case).map_err(Into::into);
         Self { name: name.into(), is_peer: false, run: Box::new(run), clock: None }
     }
 
     /// A peer.
     pub(crate) fn peer(name: impl Into<String>, run: impl Fn(&C) -> Result<A, String> + 'a) -> Self {
+        let run = move |case: &C| run(case).map_err(Trouble::Failed);
         Self { name: name.into(), is_peer: true, run: Box::new(run), clock: None }
+    }
+
+    fn author(&self) -> Author<'_> {
+        if self.is_peer { Author::Peer(&self.name) } else { Author::Hullfield }
+    }
+
+    /// A run that is timed, in milliseconds by its own clock if it has one.
+    fn timed(&self, case: &C) -> Result<f64, Trouble> {
+        let (ms, answer) = time(|| (self.run)(case));
+        black_box(answer?);
+        Ok(self.clock.as_ref().map_or(ms, |clock| clock()))
     }
 }
 
@@ -48,11 +75,11 @@ pub(crate) struct Plan<'a, C, A> {
     /// The sizes, in growing order.
     pub(crate) sizes: &'a [u64],
     /// Makes the case of a size.
-    pub(crate) make: &'a dyn Fn(u64) -> Result<C, String>,
+    pub(crate) make: &'a dyn Fn(u64) -> Result<C, Trouble>,
     /// Checks an answer of the first contender by an oracle.
     pub(crate) verify: &'a dyn Fn(&C, &A) -> Result<(), String>,
     /// Checks another answer against one that is verified.
-    pub(crate) compare: &'a dyn Fn(&C, &A, &A) -> Result<(), String>,
+    pub(crate) compare: &'a Compare<'a, C, A>,
 }
 
 /// What a contender took at a size.
@@ -88,15 +115,12 @@ pub(crate) struct Bounds<'a> {
     pub(crate) free_bytes: &'a dyn Fn() -> Option<u64>,
 }
 
-/// Runs a sweep.
-///
-/// # Errors
-/// A case that cannot be made.
+/// Runs a sweep. A case that cannot be made ends it, and the points of smaller sizes stay.
 pub(crate) fn sweep<C, A>(
     plan: &Plan<'_, C, A>,
     contenders: &[Contender<'_, C, A>],
     bounds: &Bounds<'_>,
-) -> Result<Swept, String> {
+) -> Swept {
     let mut all: Vec<Series> = contenders
         .iter()
         .map(|contender| Series {
@@ -119,28 +143,40 @@ pub(crate) fn sweep<C, A>(
                     bytes_text(needed as u64),
                     bytes_text(free)
                 );
-                all.iter_mut()
-                    .filter(|series| series.end.is_empty())
-                    .for_each(|series| series.end.clone_from(&why));
+                end_all(&mut all, &why);
             }
         }
         if all.iter().all(|series| series.is_peer || !series.end.is_empty()) {
+            end_all(&mut all, "hullfield ends here");
             break;
         }
         let (case, case_bytes) = {
             let counter = AllocationCounter::start();
-            let case = (plan.make)(size)?;
+            let case = (plan.make)(size);
             (case, counter.peak_bytes())
+        };
+        let case = match case {
+            Ok(case) => case,
+            Err(trouble) => {
+                if !matches!(trouble, Trouble::TooLarge(_)) {
+                    failures.push(format!("the case of {size}: {trouble}"));
+                }
+                end_all(&mut all, &format!("{size} cannot be made: {trouble}"));
+                break;
+            }
         };
         let most = answer_all(plan, contenders, &mut all, &case, size, bounds, &mut failures);
         last_bytes = Some((size, case_bytes + most));
     }
-    for series in &mut all {
-        if series.end.is_empty() {
-            series.end = "the largest size".into();
-        }
+    end_all(&mut all, "the largest size");
+    (all, failures)
+}
+
+/// Ends the series that go on.
+fn end_all(all: &mut [Series], why: &str) {
+    for series in all.iter_mut().filter(|series| series.end.is_empty()) {
+        why.clone_into(&mut series.end);
     }
-    Ok((all, failures))
 }
 
 /// Ends the series whose next size would take too long.
@@ -193,6 +229,13 @@ fn answer_all<C, A>(
     bounds: &Bounds<'_>,
     failures: &mut Vec<String>,
 ) -> u64 {
+    // Ours was verified before: what a peer answers otherwise is its own fault, and it gets no time. A size that is too large is nobody's.
+    let mut end = |series: &mut Series, trouble: Trouble| {
+        if !series.is_peer && !matches!(trouble, Trouble::TooLarge(_)) {
+            failures.push(format!("{} at {size}: {trouble}", series.name));
+        }
+        series.end = format!("at {size}: {trouble}");
+    };
     let mut reference: Option<A> = None;
     // The index, the milliseconds of the first run, and its peak.
     let mut right: Vec<(usize, f64, u64)> = Vec::new();
@@ -207,29 +250,18 @@ fn answer_all<C, A>(
         let ms = contender.clock.as_ref().map_or(ms, |clock| clock());
         let checked = answer.and_then(|answer| {
             match &reference {
-                Some(reference) => (plan.compare)(case, reference, &answer)?,
+                Some(reference) => (plan.compare)(contender.author(), case, reference, &answer)?,
                 None => (plan.verify)(case, &answer)?,
             }
             if reference.is_none() {
                 reference = Some(answer);
             }
-            Ok(())
+            // The first run of all builds what later ones have: pipelines, pages of memory.
+            if all[index].points.is_empty() { Ok(contender.timed(case)?.min(ms)) } else { Ok(ms) }
         });
         match checked {
-            Ok(()) => {
-                // The first run of all builds what later ones have: pipelines, pages of memory.
-                let is_first = all[index].points.is_empty();
-                let again = is_first.then(|| time(|| drop(black_box((contender.run)(case)))).0);
-                let again = again.map(|ms| contender.clock.as_ref().map_or(ms, |clock| clock()));
-                right.push((index, again.unwrap_or(ms).min(ms), peak));
-            }
-            Err(error) => {
-                // Ours was verified before: what a peer answers otherwise is its own fault, and it gets no time.
-                if !contender.is_peer {
-                    failures.push(format!("{} at {size}: {error}", contender.name));
-                }
-                all[index].end = format!("at {size}: {error}");
-            }
+            Ok(ms) => right.push((index, ms, peak)),
+            Err(trouble) => end(&mut all[index], trouble),
         }
     }
     drop(reference);
@@ -247,23 +279,40 @@ fn answer_all<C, A>(
     let mut samples = vec![Samples::new(); right.len()];
     for repetition in 0..counts.iter().map(|&(outer, _)| outer).max().unwrap_or(0) {
         for ((&(index, ..), &(outer, inner)), samples) in right.iter().zip(&counts).zip(&mut samples) {
-            if repetition < outer {
-                let Contender { run, clock, .. } = &contenders[index];
-                let (start, mut clocked) = (Instant::now(), 0.0);
-                for _ in 0..inner {
-                    // It was right a moment ago.
-                    let _ = black_box(run(case));
-                    clocked += clock.as_ref().map_or(0.0, |clock| clock());
+            if repetition < outer && all[index].end.is_empty() {
+                match sample(&contenders[index], case, inner) {
+                    Ok(ms) => samples.push(ms),
+                    Err(trouble) => end(&mut all[index], trouble),
                 }
-                let ms = if clock.is_some() { clocked } else { start.elapsed().as_secs_f64() * 1e3 };
-                samples.push(ms / inner as f64);
             }
         }
     }
     for ((&(index, _, peak_bytes), &(repetitions, _)), samples) in right.iter().zip(&counts).zip(samples) {
-        all[index].points.push(Point { size, samples, repetitions, peak_bytes });
+        // One that failed in a later run has no time.
+        if all[index].end.is_empty() {
+            all[index].points.push(Point { size, samples, repetitions, peak_bytes });
+        }
     }
     right.iter().map(|&(.., peak)| peak).max().unwrap_or(0)
+}
+
+/// Checks the number of an answer's rows.
+///
+/// # Errors
+/// Both numbers.
+pub(crate) fn same_length(wanted: usize, found: usize) -> Result<(), String> {
+    if wanted == found { Ok(()) } else { Err(format!("{found} rows, not {wanted}")) }
+}
+
+/// Milliseconds of a run, over so many.
+fn sample<C, A>(contender: &Contender<'_, C, A>, case: &C, run_count: usize) -> Result<f64, Trouble> {
+    let (start, mut clocked) = (Instant::now(), 0.0);
+    for _ in 0..run_count {
+        black_box((contender.run)(case)?);
+        clocked += contender.clock.as_ref().map_or(0.0, |clock| clock());
+    }
+    let ms = if contender.clock.is_some() { clocked } else { start.elapsed().as_secs_f64() * 1e3 };
+    Ok(ms / run_count as f64)
 }
 
 /// A number of bytes for people.
@@ -298,14 +347,14 @@ mod tests {
             let (now, run_s, answer) = (&now, &run_s, &answer);
             move |size: &u64| {
                 now.set(now.get() + run_s(who, *size));
-                Ok(answer(who, *size))
+                Ok::<_, String>(answer(who, *size))
             }
         };
         let plan = Plan {
             sizes: &SIZES,
             make: &|size| Ok(size),
             verify: &|case, answer| if case == answer { Ok(()) } else { Err("not the size".into()) },
-            compare: &|_, one, other| if one == other { Ok(()) } else { Err("another answer".into()) },
+            compare: &|_, _, one, other| if one == other { Ok(()) } else { Err("another answer".into()) },
         };
         let contenders = [
             Contender::ours("cpu", run(0)),
@@ -313,7 +362,64 @@ mod tests {
             Contender::peer("peer", run(2)),
         ];
         let bounds = Bounds { now_s: &|| now.get(), end_s, free_bytes: &|| free };
-        sweep(&plan, &contenders, &bounds).unwrap()
+        sweep(&plan, &contenders, &bounds)
+    }
+
+    /// A sweep of two contenders of hullfield, the second of which fails at its run of that number.
+    fn failing_at(run_number: u32, trouble: &Trouble) -> Swept {
+        let runs = Cell::new(0);
+        let contenders = [
+            Contender::ours("cpu", |&size: &u64| Ok::<_, Trouble>(size)),
+            Contender::ours("gpu", |&size: &u64| {
+                runs.set(runs.get() + 1);
+                if runs.get() == run_number { Err(trouble.clone()) } else { Ok(size) }
+            }),
+        ];
+        let plan = Plan {
+            sizes: &SIZES[..2],
+            make: &|size| Ok(size),
+            verify: &|_, _| Ok(()),
+            compare: &|author, _, _, _| {
+                if author == Author::Hullfield { Ok(()) } else { Err("not a peer".into()) }
+            },
+        };
+        sweep(&plan, &contenders, &Bounds { now_s: &|| 0.0, end_s: 1e9, free_bytes: &|| None })
+    }
+
+    #[test]
+    fn a_timed_run_that_fails_is_no_sample() {
+        // The first run is checked, the second builds, all others are timed.
+        for run_number in 1..5 {
+            let (all, failures) = failing_at(run_number, &Trouble::Lost("the device was lost".into()));
+            assert_eq!(all[1].points.len(), 0, "{run_number}");
+            assert_eq!(all[1].end, "at 10: the device was lost");
+            assert_eq!(failures, ["gpu at 10: the device was lost"]);
+            assert_eq!(all[0].points.len(), 2);
+        }
+    }
+
+    #[test]
+    fn a_size_that_is_too_large_is_no_failure() {
+        let (all, failures) = failing_at(1, &Trouble::TooLarge("it needs 3 GB".into()));
+        assert_eq!((all[1].end.as_str(), failures.len()), ("at 10: it needs 3 GB", 0));
+    }
+
+    #[test]
+    fn a_case_that_cannot_be_made_keeps_the_smaller_ones() {
+        let made = |trouble: Trouble| {
+            let contenders = [Contender::ours("cpu", |&size: &u64| Ok::<_, Trouble>(size))];
+            let plan = Plan {
+                sizes: &SIZES,
+                make: &|size| if size < 1000 { Ok(size) } else { Err(trouble.clone()) },
+                verify: &|_, _| Ok(()),
+                compare: &|_, _, _, _| Ok(()),
+            };
+            sweep(&plan, &contenders, &Bounds { now_s: &|| 0.0, end_s: 1e9, free_bytes: &|| None })
+        };
+        let (all, failures) = made(Trouble::Failed("no".into()));
+        assert_eq!((all[0].points.len(), all[0].end.as_str()), (2, "1000 cannot be made: no"));
+        assert_eq!(failures, ["the case of 1000: no"]);
+        assert!(made(Trouble::TooLarge("no".into())).1.is_empty());
     }
 
     // Not tested here: sums of real seconds. The counting allocator is of the whole process, so this is one test.

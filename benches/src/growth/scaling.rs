@@ -15,7 +15,7 @@ pub(crate) struct Topic {
 }
 
 /// A series whose growth is known.
-pub(crate) struct Grown {
+pub(crate) struct Scaling {
     pub(crate) topic: &'static str,
     pub(crate) axis: &'static str,
     pub(crate) cut: &'static str,
@@ -26,7 +26,7 @@ pub(crate) struct Grown {
     pub(crate) memory: Option<Growth>,
 }
 
-impl Grown {
+impl Scaling {
     /// Fits the laws of a series.
     pub(crate) fn new(topic: &Topic, series: Series) -> Self {
         let of = |value: &dyn Fn(&Point) -> f64| {

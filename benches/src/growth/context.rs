@@ -7,24 +7,25 @@ use rayon::ThreadPool;
 
 use crate::budget::Plan as Budget;
 use crate::engines::NamedEngine;
+use crate::error::Trouble;
 use crate::growth::bends;
-use crate::growth::grown::{Grown, Topic};
 use crate::growth::python::Python;
+use crate::growth::scaling::{Scaling, Topic};
 use crate::growth::sweep::{self, Bounds, Contender, Plan, Series, Swept, bytes_text};
 use crate::machine;
 use crate::plot::{Curve, Level, Line, Mark, Plot, Unit};
 use crate::report::{Cell, Report, Table};
 
-/// The name of the CPU engine with so many threads.
-pub(super) fn cpu_way(thread_count: usize) -> String {
+/// The name of the contender that is the CPU engine with so many threads.
+pub(super) fn cpu_name(thread_count: usize) -> String {
     if thread_count == 1 { "cpu, 1 thread".into() } else { format!("cpu, {thread_count} threads") }
 }
 
-/// What a way of hullfield does at best.
+/// What a contender of hullfield does at best.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Roof {
     /// As in the sweeps.
-    pub(crate) way: String,
+    pub(crate) contender: String,
     /// Bytes a second, read and written.
     pub(crate) bandwidth: f64,
     /// Floating-point operations a second, in f32; a multiply-add is two.
@@ -40,7 +41,7 @@ impl Roof {
 }
 
 /// What the sweeps share.
-pub(crate) struct Desk<'a> {
+pub(crate) struct Context<'a> {
     report: &'a mut Report,
     engines: Vec<NamedEngine>,
     /// Thread counts of the CPU engine: 1, 2, 4 … and all.
@@ -51,13 +52,13 @@ pub(crate) struct Desk<'a> {
     is_quick: bool,
     /// How the run was started, without `--only`.
     command: String,
-    grown: Vec<Grown>,
+    scalings: Vec<Scaling>,
     roofs: Vec<Roof>,
     /// The peers in Python, if they were asked for.
     pub(crate) python: Option<Python>,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> Context<'a> {
     /// `budget` has a weight for each part.
     pub(crate) fn new(
         report: &'a mut Report,
@@ -77,7 +78,7 @@ impl<'a> Desk<'a> {
             end_s: 0.0,
             is_quick,
             command,
-            grown: Vec::new(),
+            scalings: Vec::new(),
             roofs: Vec::new(),
             python: None,
         }
@@ -104,11 +105,11 @@ impl<'a> Desk<'a> {
         &self.pools
     }
 
-    pub(crate) fn grown(&self) -> &[Grown] {
-        &self.grown
+    pub(crate) fn scalings(&self) -> &[Scaling] {
+        &self.scalings
     }
 
-    /// What each way does at best; empty before it was measured.
+    /// What each contender of hullfield does at best; empty before it was measured.
     pub(crate) fn roofs(&self) -> &[Roof] {
         &self.roofs
     }
@@ -142,52 +143,42 @@ impl<'a> Desk<'a> {
         all.iter().copied().take(count).collect()
     }
 
-    /// A contender for each way in which hullfield answers: the CPU engine with each number of threads, then each other engine. `run` gets the
+    /// The contenders of hullfield: the CPU engine with each number of threads, then each other engine. `run` gets the
     /// index of the engine.
-    pub(crate) fn ways<'d, C: Sync, A: Send>(
+    pub(crate) fn contenders<'d, C: Sync, A: Send, E: Into<Trouble> + Send>(
         &'d self,
-        run: impl Fn(&C, usize) -> Result<A, String> + Copy + Sync + 'd,
+        run: impl Fn(&C, usize) -> Result<A, E> + Copy + Sync + 'd,
     ) -> Vec<Contender<'d, C, A>> {
-        let mut ways = self.cpu_ways(move |case| run(case, 0));
+        let mut all = self.cpu_contenders(move |case| run(case, 0));
         for (index, named) in self.engines.iter().enumerate().skip(1) {
-            ways.push(Contender::ours(named.name, move |case| run(case, index)));
+            all.push(Contender::ours(named.name, move |case| run(case, index)));
         }
-        ways
+        all
     }
 
     /// A contender for each number of threads.
-    pub(crate) fn cpu_ways<'d, C: Sync, A: Send>(
+    pub(crate) fn cpu_contenders<'d, C: Sync, A: Send, E: Into<Trouble> + Send>(
         &'d self,
-        run: impl Fn(&C) -> Result<A, String> + Copy + Sync + 'd,
+        run: impl Fn(&C) -> Result<A, E> + Copy + Sync + 'd,
     ) -> Vec<Contender<'d, C, A>> {
-        let way = |(count, pool): &'d (usize, ThreadPool)| {
-            Contender::ours(cpu_way(*count), move |case: &C| pool.install(|| run(case)))
+        let contender = |(count, pool): &'d (usize, ThreadPool)| {
+            Contender::ours(cpu_name(*count), move |case: &C| pool.install(|| run(case)))
         };
-        self.pools.iter().map(way).collect()
+        self.pools.iter().map(contender).collect()
     }
 
-    /// Runs a sweep within what is left of the part's share of the budget; `share` of that, where the part has more sweeps.
-    ///
-    /// # Errors
-    /// A case that cannot be made.
-    pub(crate) fn sweep<C, A>(
-        &self,
-        plan: &Plan<'_, C, A>,
-        contenders: &[Contender<'_, C, A>],
-    ) -> Result<Swept, String> {
+    /// Runs a sweep within what is left of the part's share of the budget.
+    pub(crate) fn sweep<C, A>(&self, plan: &Plan<'_, C, A>, contenders: &[Contender<'_, C, A>]) -> Swept {
         self.sweep_share(plan, contenders, 1.0)
     }
 
-    /// The same with a share of what is left.
-    ///
-    /// # Errors
-    /// As [`Self::sweep`].
+    /// The same with a share of what is left, where the part has more sweeps.
     pub(crate) fn sweep_share<C, A>(
         &self,
         plan: &Plan<'_, C, A>,
         contenders: &[Contender<'_, C, A>],
         share: f64,
-    ) -> Result<Swept, String> {
+    ) -> Swept {
         let end_s = self.now_s() + share * self.left_s();
         sweep::sweep(
             plan,
@@ -233,15 +224,15 @@ impl<'a> Desk<'a> {
             table.note(format!("of the peer's: the time over that of {} at the same size.", peer.name));
         }
         let command = self.command(topic.name);
-        let grown: Vec<Grown> = all.into_iter().map(|series| Grown::new(topic, series)).collect();
+        let scalings: Vec<Scaling> = all.into_iter().map(|series| Scaling::new(topic, series)).collect();
         let caption = "Medians, with bars from quartile to quartile. Pale lines: the fitted power laws. Upright lines: where a run of the CPU engine on one \
                        thread outgrows a cache.";
-        self.report.figure(figure(topic, &grown).figure(caption).with_command(command.clone()));
-        for line in bends::of(&grown) {
+        self.report.figure(figure(topic, &scalings).figure(caption).with_command(command.clone()));
+        for line in bends::of(&scalings) {
             table.note(line);
         }
         self.report.table(table.with_command(command));
-        self.grown.extend(grown);
+        self.scalings.extend(scalings);
     }
 }
 
@@ -250,7 +241,7 @@ fn last_size(series: &Series) -> String {
 }
 
 /// The times of a topic over the sizes, with the fitted laws, and marks where the memory of a run outgrows a cache.
-fn figure(topic: &Topic, grown: &[Grown]) -> Plot {
+fn figure(topic: &Topic, scalings: &[Scaling]) -> Plot {
     let mut plot = Plot {
         title: topic.title.into(),
         x_label: topic.axis.into(),
@@ -258,7 +249,7 @@ fn figure(topic: &Topic, grown: &[Grown]) -> Plot {
         y_unit: Unit::Milliseconds,
         ..Plot::default()
     };
-    for (index, each) in grown.iter().enumerate() {
+    for (index, each) in scalings.iter().enumerate() {
         let mark = |point: &sweep::Point| {
             let [low, high] = [0.25, 0.75].map(|at| point.samples.quantile(at));
             Mark { at: point.size as f64, value: point.samples.median(), low, high }
@@ -277,7 +268,7 @@ fn figure(topic: &Topic, grown: &[Grown]) -> Plot {
         }
     }
     for cache in machine::caches() {
-        let law = grown.iter().find(|each| !each.series.is_peer).and_then(|each| each.memory);
+        let law = scalings.iter().find(|each| !each.series.is_peer).and_then(|each| each.memory);
         let size = law.map(|growth| growth.law.size_of(cache.bytes as f64));
         if let Some(size) = size.filter(|size| size.is_finite() && *size >= 1.0) {
             plot.marks_x
