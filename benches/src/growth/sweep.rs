@@ -195,7 +195,9 @@ fn admit(all: &mut [Series], size: u64, bounds: &Bounds<'_>) {
         let needed_s = 2e-3 * ms;
         // What others do not take is left for this one.
         let allowed_s = left_s * if active == 1 { 1.0 } else { 1.5 / active as f64 };
-        if needed_s > allowed_s {
+        if left_s <= 0.0 {
+            series.end = "no time was left".into();
+        } else if needed_s > allowed_s {
             series.end = format!(
                 "two runs of {size} would take about {}, {} were left",
                 seconds(needed_s),
