@@ -26,8 +26,14 @@ const PAIRS: u64 = 2_000;
 /// The most pairs of an answer that the oracle judges.
 const JUDGED: usize = 200;
 
-/// The most contacts whose normals and points the oracle judges: of hulls of 4,096 vertices one takes it seconds.
+/// The most contacts whose normals and points the oracle judges.
 const WHOLLY_JUDGED: usize = 20;
+
+/// Of hulls with more vertices fewer pairs are judged: the oracle's time grows with the square of their number.
+const JUDGED_VERTICES: usize = 256;
+
+/// Pairs that the oracle judges at least.
+const LEAST_JUDGED: usize = 3;
 
 /// The margin of contacts, in world units.
 const MARGIN: f32 = 0.0;
@@ -121,9 +127,19 @@ impl Case {
         (deep.gap - f64::from(gap)).abs() <= deep.tau + 1e-6 * deep.radius_sum
     }
 
+    /// Pairs that the oracle judges.
+    fn judged_count(&self) -> usize {
+        let most = self.scene.sets.iter().map(Vec::len).max().unwrap_or(0).max(1);
+        let share = (JUDGED_VERTICES as f64 / most as f64).powi(2).min(1.0);
+        ((JUDGED as f64 * share) as usize).max(LEAST_JUDGED)
+    }
+
     fn verify(&self, query: Query, gaps: &Gaps) -> Result<(), String> {
         same_length(self.scene.pairs.len(), gaps.len())?;
-        let judged = |most: usize| (0..gaps.len()).step_by((gaps.len() / most).max(1));
+        let judged = |most: usize| {
+            let most = self.judged_count().min(most);
+            (0..gaps.len()).step_by((gaps.len() / most).max(1))
+        };
         if let Some(pair) = judged(JUDGED).find(|&k| !self.is_right(query, k, gaps[k])) {
             return Err(format!("pair {pair}: the oracle rejects the gap {}", gaps[pair]));
         }
