@@ -29,7 +29,7 @@ pub(crate) fn header(job: &'static str, quick: bool) -> Vec<(&'static str, Strin
     header
 }
 
-/// A word of a command line, in quotes where a shell would not read it as it is.
+/// A word of a command line, with quotes if a shell needs them.
 pub(crate) fn shell_word(word: &str) -> String {
     let is_plain = !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_=./%:,".contains(c));
     if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }

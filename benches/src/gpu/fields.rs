@@ -147,7 +147,7 @@ pub(crate) fn agents(kit: &mut Kit) -> Result<(), Trouble> {
     };
     let mut table = Table::new(
         "agents",
-        "Agents that stay on the device: a step of all of them; whole paths of a tenth of them, which come to the host",
+        "Agents on the device: one step of all of them, and whole paths of a tenth of them, copied to the host",
         &["grid", "agents", "step device ms", "step ms", "M agents a second", "paths ms"],
     );
     for &count in counts {

@@ -60,7 +60,7 @@ fn pipelines(kit: &mut Kit) -> Result<(), Trouble> {
     use hullfield::{collide, flow};
     let mut table = Table::new(
         "pipelines",
-        "Building pipelines on a new device; drivers may keep them from earlier runs",
+        "Time to build pipelines on a new device; a driver's cache may shorten it",
         &["for", "pipelines", "ms"],
     );
     let queries: Vec<(collide::Query, Pairs<'_>)> = [

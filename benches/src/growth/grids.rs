@@ -16,7 +16,7 @@ use crate::flow_scenes::{Scene, noise};
 use crate::growth::context::Context;
 use crate::growth::python::Array;
 use crate::growth::scaling::Topic;
-use crate::growth::sweep::{Author, Contender, Plan, same_length};
+use crate::growth::sweep::{Author, Contender, Plan, same_length, same_rows};
 use crate::machine::SEED;
 use crate::plain;
 
@@ -100,14 +100,6 @@ fn distances(field: &Field) -> Result<Vec<u32>, Trouble> {
     }
 }
 
-fn equal(one: &[u32], other: &[u32]) -> Result<(), String> {
-    let count = one.iter().zip(other).filter(|(one, other)| one != other).count();
-    match count + one.len().abs_diff(other.len()) {
-        0 => Ok(()),
-        count => Err(format!("{count} of {} distances differ", one.len())),
-    }
-}
-
 /// Grids of 64² to 16,384² cells.
 pub(crate) fn cells(context: &mut Context<'_>) -> Result<(), String> {
     let topic = Topic {
@@ -157,7 +149,7 @@ pub(crate) fn cells(context: &mut Context<'_>) -> Result<(), String> {
             sizes: &sizes,
             make: &make,
             verify: &|case: &Case, answer: &Vec<u32>| case.verify(answer),
-            compare: &|_, _: &Case, one: &Vec<u32>, other: &Vec<u32>| equal(one, other),
+            compare: &|_, _: &Case, one: &Vec<u32>, other: &Vec<u32>| same_rows(one, other),
         };
         context.sweep(&plan, &contenders)
     };
@@ -204,7 +196,7 @@ pub(crate) fn volumes(context: &mut Context<'_>) -> Result<(), String> {
             sizes: &sizes,
             make: &make,
             verify: &|case: &Case, answer: &Vec<u32>| case.verify(answer),
-            compare: &|_, _: &Case, one: &Vec<u32>, other: &Vec<u32>| equal(one, other),
+            compare: &|_, _: &Case, one: &Vec<u32>, other: &Vec<u32>| same_rows(one, other),
         };
         context.sweep(&plan, &contenders)
     };
@@ -269,7 +261,7 @@ pub(crate) fn batches(context: &mut Context<'_>) -> Result<(), String> {
             sizes: &sizes,
             make: &make,
             verify: &verify,
-            compare: &|_, _: &Batch, one: &Vec<u32>, other: &Vec<u32>| equal(one, other),
+            compare: &|_, _: &Batch, one: &Vec<u32>, other: &Vec<u32>| same_rows(one, other),
         };
         context.sweep(&plan, &contenders)
     };

@@ -145,7 +145,7 @@ pub(crate) fn run(options: &Options) -> Result<bool, String> {
     for (index, part) in parts.iter().enumerate() {
         context.begin(index);
         eprintln!("all: {}, {} for it", part.name, budget::seconds(context.left_s()));
-        // What a peer or the library panics at is the part's failure, not the end of the report.
+        // A panic of the library or of a peer fails its part. The other parts run.
         let done = catch_unwind(AssertUnwindSafe(|| (part.run)(&mut context)));
         if let Err(error) = done.unwrap_or_else(|panic| Err(panic_text(&panic))) {
             context.report().fail(format!("{}: {error}", part.name));

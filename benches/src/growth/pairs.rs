@@ -29,7 +29,7 @@ const JUDGED: usize = 200;
 /// The most contacts whose normals and points the oracle judges.
 const WHOLLY_JUDGED: usize = 20;
 
-/// Of hulls with more vertices fewer pairs are judged: the oracle's time grows with the square of their number.
+/// The oracle's time grows with the square of the vertices. Fewer pairs are judged where hulls have more vertices than this.
 const JUDGED_VERTICES: usize = 256;
 
 /// Pairs that the oracle judges at least.

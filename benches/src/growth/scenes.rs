@@ -14,7 +14,7 @@ use crate::flow_scenes::Scene as GridScene;
 use crate::growth::bodies::{Case, Hits};
 use crate::growth::context::Context;
 use crate::growth::scene_picture::{bodies_picture, grid_picture};
-use crate::growth::sweep::{Author, Compare, Contender, Plan, Series, Swept, same_length};
+use crate::growth::sweep::{Author, Compare, Contender, Plan, Series, Swept, same_length, same_rows};
 use crate::machine::SEED;
 use crate::peer::{PARRY, Peer, ScenePeer};
 use crate::plain;
@@ -230,7 +230,7 @@ fn bullets(context: &Context<'_>) -> Result<Row, Trouble> {
     };
     let compare = |author: Author<'_>, _: &Range, (rows, _): &First, (others, hits): &First| {
         if author == Author::Hullfield {
-            return if rows == others { Ok(()) } else { Err("other rows with other threads".into()) };
+            return same_rows(rows, others);
         }
         same_length(rows.len(), hits.len())?;
         judge(rows, hits)?;
@@ -308,7 +308,7 @@ fn swarm(context: &Context<'_>) -> Result<Row, Trouble> {
     };
     let compare = |author: Author<'_>, _: &Swarm, (rows, _): &Near, (others, near): &Near| {
         if author == Author::Hullfield {
-            return if rows == others { Ok(()) } else { Err("other rows with other threads".into()) };
+            return same_rows(rows, others);
         }
         same_length(rows.len(), near.len())?;
         match shapes::judge_nearest(&scene, rows, near)? {
@@ -377,20 +377,13 @@ fn agents(
     };
     let known = plain::field(width, height, &scene.blocked, &[scene.goal]).distances;
     let expected = along(&known);
-    let same = |one: &[At], other: &[At]| {
-        same_length(one.len(), other.len())?;
-        match one.iter().zip(other).filter(|(one, other)| one != other).count() {
-            0 => Ok(()),
-            count => Err(format!("{count} of {} agents step elsewhere", one.len())),
-        }
-    };
     let swept = once(
         context,
         agent_count,
         make,
         &contenders,
-        &|_, found: &Vec<At>| same(&expected, found),
-        &|_, _, one: &Vec<At>, other: &Vec<At>| same(one, other),
+        &|_, found: &Vec<At>| same_rows(&expected, found),
+        &|_, _, one: &Vec<At>, other: &Vec<At>| same_rows(one, other),
     );
     let picture = grid_picture(name, width, &scene.blocked, &known, &places);
     Ok(Row { name, what, items: agent_count as u64, swept, picture })

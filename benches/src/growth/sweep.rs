@@ -23,7 +23,8 @@ const MEMORY_SHARE: f64 = 0.6;
 /// Answers a case.
 type Run<'a, C, A> = Box<dyn Fn(&C) -> Result<A, Trouble> + 'a>;
 
-/// Whose answer is compared. Engines of hullfield must give the same; peers work in f32 or approximate, and may differ in a few rows.
+/// Who gave the answer that is compared. hullfield must answer the same on every engine. A peer may differ in a few rows, as it computes in f32 or
+/// approximates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Author<'n> {
     Hullfield,
@@ -231,7 +232,7 @@ fn answer_all<C, A>(
     bounds: &Bounds<'_>,
     failures: &mut Vec<String>,
 ) -> u64 {
-    // Ours was verified before: what a peer answers otherwise is its own fault, and it gets no time. A size that is too large is nobody's.
+    // A wrong answer of a peer ends the peer's series, one of hullfield fails the run. A size that is too large only ends a series.
     let mut end = |series: &mut Series, trouble: Trouble| {
         if !series.is_peer && !matches!(trouble, Trouble::TooLarge(_)) {
             failures.push(format!("{} at {size}: {trouble}", series.name));
@@ -306,7 +307,19 @@ pub(crate) fn same_length(wanted: usize, found: usize) -> Result<(), String> {
     if wanted == found { Ok(()) } else { Err(format!("{found} rows, not {wanted}")) }
 }
 
-/// Milliseconds of a run, over so many.
+/// Checks that an answer has the rows of the one that was checked.
+///
+/// # Errors
+/// How many rows differ.
+pub(crate) fn same_rows<T: PartialEq>(wanted: &[T], found: &[T]) -> Result<(), String> {
+    same_length(wanted.len(), found.len())?;
+    match wanted.iter().zip(found).filter(|(wanted, found)| wanted != found).count() {
+        0 => Ok(()),
+        count => Err(format!("{count} of {} rows differ", wanted.len())),
+    }
+}
+
+/// The mean milliseconds of a run, over so many runs.
 fn sample<C, A>(contender: &Contender<'_, C, A>, case: &C, run_count: usize) -> Result<f64, Trouble> {
     let (start, mut clocked) = (Instant::now(), 0.0);
     for _ in 0..run_count {
@@ -398,6 +411,14 @@ mod tests {
             assert_eq!(failures, ["gpu at 10: the device was lost"]);
             assert_eq!(all[0].points.len(), 2);
         }
+    }
+
+    #[test]
+    fn rows_that_differ_are_counted() {
+        assert_eq!(same_rows(&[1.0, 2.0], &[1.0, 2.0]), Ok(()));
+        assert_eq!(same_rows(&[1.0, f64::NAN], &[1.0, f64::NAN]), Err("1 of 2 rows differ".into()));
+        assert_eq!(same_rows(&[1, 2], &[1]), Err("1 rows, not 2".into()));
+        assert_eq!(same_rows::<u32>(&[], &[]), Ok(()));
     }
 
     #[test]
