@@ -5,7 +5,11 @@
 //! or a thread in the middle of our work may pick up a job that waits for that work. The test
 //! `waiting_inside_a_pool_does_not_hang` in `pending.rs` tries both.
 
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
 use crate::error::{Error, Location, Result};
+use crate::lock::lock;
 
 /// The smallest share of the work that one thread takes.
 const ONE: usize = 1;
@@ -71,6 +75,100 @@ pub(crate) trait Shared {}
 #[cfg(not(feature = "threads"))]
 impl<T> Shared for T {}
 
+/// Work on a range of items, as one task. A call through this pointer is made once a task, never once an item: rayon's plumbing is so
+/// compiled once in the library, not once for each loop.
+#[cfg(feature = "threads")]
+type Task<'a> = &'a (dyn Fn(Range<usize>) + Sync + 'a);
+#[cfg(not(feature = "threads"))]
+type Task<'a> = &'a (dyn Fn(Range<usize>) + 'a);
+
+/// As [`Task`], with a result for each item.
+#[cfg(feature = "threads")]
+type Piece<'a, U> = &'a (dyn Fn(Range<usize>) -> Vec<U> + Sync + 'a);
+#[cfg(not(feature = "threads"))]
+type Piece<'a, U> = &'a (dyn Fn(Range<usize>) -> Vec<U> + 'a);
+
+/// How many items a task has: at least `least`, and at most `most`.
+#[derive(Clone, Copy)]
+struct Share {
+    least: usize,
+    most: usize,
+}
+
+impl Share {
+    /// At least `least` items.
+    fn of(least: usize) -> Self {
+        Self { least: least.max(ONE), most: usize::MAX }
+    }
+
+    /// One item.
+    const SINGLE: Self = Self { least: ONE, most: ONE };
+}
+
+/// Runs `task` for ranges that together are `0..count`. An idle thread takes half of what another one has left.
+fn run(count: usize, share: Share, task: Task) {
+    #[cfg(feature = "threads")]
+    if count > share.least {
+        return in_pool(|| ranges::run(count, share, task));
+    }
+    let _ = share.most;
+    if count > 0 {
+        task(0..count);
+    }
+}
+
+/// The results of all items, in order.
+fn collect<U: Send>(count: usize, share: Share, piece: Piece<U>) -> Vec<U> {
+    if !cfg!(feature = "threads") || count <= share.least {
+        return piece(0..count);
+    }
+    let done = Mutex::new((Vec::new(), Vec::new()));
+    run(count, share, &|range: Range<usize>| {
+        let first = range.start;
+        let results = piece(range);
+        let mut done = lock(&done);
+        let number = done.1.len();
+        done.0.push((first, number));
+        done.1.push(results);
+    });
+    let (mut order, mut parts) = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    order.sort_unstable();
+    let mut all = Vec::new();
+    for (_, number) in order {
+        let mut part = std::mem::take(&mut parts[number]);
+        if all.is_empty() {
+            part.reserve_exact(count - part.len());
+            all = part;
+        } else {
+            all.append(&mut part);
+        }
+    }
+    all
+}
+
+/// Runs `work(number, task)` for tasks that are given away, each once.
+fn consume<T: Send>(tasks: Vec<Mutex<Option<T>>>, share: Share, work: impl Fn(usize, T) + Shared) {
+    run(tasks.len(), share, &|range| {
+        for number in range {
+            let task = lock(&tasks[number]).take();
+            if let Some(task) = task {
+                work(number, task);
+            }
+        }
+    });
+}
+
+/// As [`consume`], with the results in order.
+fn consume_map<T: Send, U: Send>(tasks: Vec<Mutex<Option<T>>>, work: impl Fn(usize, T) -> U + Shared) -> Vec<U> {
+    let result = |number: usize| lock(&tasks[number]).take().map(|task| work(number, task));
+    collect(tasks.len(), Share::of(ONE), &|range| range.filter_map(result).collect())
+}
+
+/// Tasks to give away.
+fn slots<T>(tasks: impl Iterator<Item = T>) -> Vec<Mutex<Option<T>>> {
+    tasks.map(|task| Mutex::new(Some(task))).collect()
+}
+
 /// Maps in order.
 pub(crate) fn map<T: Sync, U: Send>(items: &[T], work: impl Fn(&T) -> U + Shared) -> Vec<U> {
     map_shares(items, ONE, work)
@@ -105,38 +203,24 @@ pub(crate) fn map_shares<T: Sync, U: Send>(
     share: usize,
     work: impl Fn(&T) -> U + Shared,
 ) -> Vec<U> {
-    #[cfg(feature = "threads")]
-    if items.len() > share {
-        use rayon::prelude::*;
-        return in_pool(|| items.par_iter().with_min_len(share).map(work).collect());
-    }
-    let _ = share;
-    items.iter().map(work).collect()
+    collect(items.len(), Share::of(share), &|range| items[range].iter().map(&work).collect())
 }
 
 /// Maps `0..count`, in order, one at a time: for items of which some take a thousand times as long as others.
 pub(crate) fn map_singly<U: Send>(count: usize, work: impl Fn(usize) -> U + Shared) -> Vec<U> {
-    #[cfg(feature = "threads")]
-    if count > ONE {
-        use rayon::prelude::*;
-        return in_pool(|| (0..count).into_par_iter().with_max_len(ONE).map(work).collect());
-    }
-    (0..count).map(work).collect()
+    collect(count, Share::SINGLE, &|range| range.map(&work).collect())
 }
 
-/// Maps in order; each thread makes scratch memory once, for all items that it takes.
+/// Maps in order; each task makes scratch memory once, for all items that it has.
 pub(crate) fn map_init<T: Sync, M, U: Send>(
     items: &[T],
     init: impl Fn() -> M + Shared,
     work: impl Fn(&mut M, &T) -> U + Shared,
 ) -> Vec<U> {
-    #[cfg(feature = "threads")]
-    if items.len() > ONE {
-        use rayon::prelude::*;
-        return in_pool(|| items.par_iter().map_init(init, work).collect());
-    }
-    let mut memory = init();
-    items.iter().map(|item| work(&mut memory, item)).collect()
+    collect(items.len(), Share::of(ONE), &|range| {
+        let mut memory = init();
+        items[range].iter().map(|item| work(&mut memory, item)).collect()
+    })
 }
 
 /// Maps chunks of `len` items, which may be changed, with their numbers; in order.
@@ -145,13 +229,7 @@ pub(crate) fn map_chunks_mut<T: Send, U: Send>(
     len: usize,
     work: impl Fn(usize, &mut [T]) -> U + Shared,
 ) -> Vec<U> {
-    #[cfg(feature = "threads")]
-    if items.len() > len {
-        use rayon::prelude::*;
-        let work = |(number, chunk): (usize, &mut [T])| work(number, chunk);
-        return in_pool(|| items.par_chunks_mut(len).enumerate().map(work).collect());
-    }
-    items.chunks_mut(len).enumerate().map(|(number, chunk)| work(number, chunk)).collect()
+    consume_map(slots(items.chunks_mut(len)), work)
 }
 
 /// Runs `work(number, chunk)` for all chunks of `len` items; where some fail, the error of the first of them.
@@ -160,34 +238,17 @@ pub(crate) fn try_chunks_mut<T: Send, E: Send>(
     len: usize,
     work: impl Fn(usize, &mut [T]) -> Result<(), E> + Shared,
 ) -> Result<(), E> {
-    let failed = |(number, chunk): (usize, &mut [T])| work(number, chunk).err().map(|error| (number, error));
-    #[cfg(feature = "threads")]
-    if items.len() > len {
-        use rayon::prelude::*;
-        let first = || items.par_chunks_mut(len).enumerate().filter_map(failed).min_by_key(|failed| failed.0);
-        return in_pool(first).map_or(Ok(()), |failed| Err(failed.1));
-    }
-    items.chunks_mut(len).enumerate().find_map(failed).map_or(Ok(()), |failed| Err(failed.1))
+    map_chunks_mut(items, len, work).into_iter().collect()
 }
 
 /// Runs `work` for each item, one at a time.
 pub(crate) fn for_each_mut<T: Send>(items: &mut [T], work: impl Fn(&mut T) + Shared) {
-    #[cfg(feature = "threads")]
-    if items.len() > ONE {
-        use rayon::prelude::*;
-        return in_pool(|| items.par_iter_mut().with_max_len(ONE).for_each(work));
-    }
-    items.iter_mut().for_each(work);
+    consume(slots(items.iter_mut()), Share::SINGLE, |_, item| work(item));
 }
 
 /// Runs tasks; the results are in their order.
 pub(crate) fn each<T: Send, U: Send>(tasks: Vec<T>, work: impl Fn(T) -> U + Shared) -> Vec<U> {
-    #[cfg(feature = "threads")]
-    if tasks.len() > ONE {
-        use rayon::prelude::*;
-        return in_pool(|| tasks.into_par_iter().map(work).collect());
-    }
-    tasks.into_iter().map(work).collect()
+    consume_map(slots(tasks.into_iter()), |_, task| work(task))
 }
 
 /// Maps chunks of `len` items, in order.
@@ -196,25 +257,17 @@ pub(crate) fn map_chunks<T: Sync, U: Send>(
     len: usize,
     work: impl Fn(&[T]) -> U + Shared,
 ) -> Vec<U> {
-    #[cfg(feature = "threads")]
-    if items.len() > len {
-        use rayon::prelude::*;
-        return in_pool(|| items.par_chunks(len).map(work).collect());
-    }
-    items.chunks(len).map(work).collect()
+    let chunk = |number: usize| work(&items[number * len..items.len().min((number + 1) * len)]);
+    collect(items.len().div_ceil(len), Share::of(ONE), &|range| range.map(chunk).collect())
 }
 
 /// Maps `0..count`, in order.
 pub(crate) fn map_range<U: Send>(count: u32, work: impl Fn(u32) -> U + Shared) -> Vec<U> {
-    #[cfg(feature = "threads")]
-    if count > 1 {
-        use rayon::prelude::*;
-        return in_pool(|| (0..count).into_par_iter().map(work).collect());
-    }
-    (0..count).map(work).collect()
+    collect(count as usize, Share::of(ONE), &|range| range.map(|number| work(number as u32)).collect())
 }
 
-/// Writes the results of `0..count` to `all`, in order; a thread takes at least `share` of them at a time.
+/// Writes the results of `0..count` to `all`, in order; a thread takes at least `share` of them at a time. The one loop that rayon is
+/// compiled for anew: its threads write to memory that nobody has touched, which takes longer than the work.
 pub(crate) fn fill<U: Send>(
     all: &mut Vec<U>,
     count: usize,
@@ -224,7 +277,7 @@ pub(crate) fn fill<U: Send>(
     #[cfg(feature = "threads")]
     if count > share {
         use rayon::prelude::*;
-        return in_pool(|| (0..count).into_par_iter().with_min_len(share).map(work).collect_into_vec(all));
+        return in_pool(|| (0..count).into_par_iter().with_min_len(share).map(&work).collect_into_vec(all));
     }
     let _ = share;
     all.clear();
@@ -233,13 +286,7 @@ pub(crate) fn fill<U: Send>(
 
 /// Runs tasks that have no results; a thread takes at least `share` of them at a time.
 pub(crate) fn for_each_share<T: Send>(tasks: Vec<T>, share: usize, work: impl Fn(T) + Shared) {
-    #[cfg(feature = "threads")]
-    if tasks.len() > share {
-        use rayon::prelude::*;
-        return in_pool(|| tasks.into_par_iter().with_min_len(share).for_each(work));
-    }
-    let _ = share;
-    tasks.into_iter().for_each(work);
+    consume(slots(tasks.into_iter()), Share::of(share), |_, task| work(task));
 }
 
 /// Runs `work((index, chunk))` for all chunks of `items`, each of `len` of them but for the last one.
@@ -248,27 +295,87 @@ pub(crate) fn for_each_chunk<T: Send>(
     len: usize,
     work: impl Fn((usize, &mut [T])) + Shared,
 ) {
-    #[cfg(feature = "threads")]
-    if items.len() > len {
-        use rayon::prelude::*;
-        return in_pool(|| items.par_chunks_mut(len).enumerate().for_each(work));
-    }
-    items.chunks_mut(len).enumerate().for_each(work);
+    consume(slots(items.chunks_mut(len)), Share::of(ONE), |number, chunk| work((number, chunk)));
 }
 
 /// Runs `work` in the pool of the caller, or in ours where the caller has none: what it does in parallel happens there.
-pub(crate) fn in_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+pub(crate) fn in_pool<R: Send>(mut work: impl FnMut() -> R + Send) -> R {
     #[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
     if let Some(pool) = free_pool() {
-        return pool.install(work);
+        let mut result = None;
+        install(pool, &mut || result = Some(work()));
+        // There is a result: `install` returns when the work is done, or panics as the work did.
+        return result.unwrap_or_else(work);
     }
     work()
+}
+
+/// Not generic: what it takes to enter a pool is compiled once.
+#[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
+fn install(pool: &rayon::ThreadPool, work: &mut (dyn FnMut() + Send)) {
+    pool.install(work);
 }
 
 /// Our pool, where the caller has none.
 #[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
 pub(crate) fn free_pool() -> Option<&'static rayon::ThreadPool> {
     if rayon::current_thread_index().is_some() { None } else { pools::pool() }
+}
+
+/// Ranges of numbers as a parallel iterator of rayon's, whose items are whole ranges. Nothing here is generic.
+#[cfg(feature = "threads")]
+mod ranges {
+    use std::iter::{Once, once};
+    use std::ops::Range;
+
+    use rayon::iter::ParallelIterator;
+    use rayon::iter::plumbing::{Folder, Producer, UnindexedConsumer, bridge_producer_consumer};
+
+    use super::{Share, Task};
+
+    struct Ranges {
+        range: Range<usize>,
+        share: Share,
+    }
+
+    pub(super) fn run(count: usize, share: Share, task: Task) {
+        Ranges { range: 0..count, share }.for_each(task);
+    }
+
+    impl ParallelIterator for Ranges {
+        type Item = Range<usize>;
+
+        fn drive_unindexed<C: UnindexedConsumer<Self::Item>>(self, consumer: C) -> C::Result {
+            bridge_producer_consumer(self.range.len(), self, consumer)
+        }
+    }
+
+    impl Producer for Ranges {
+        type Item = Range<usize>;
+        type IntoIter = Once<Range<usize>>;
+
+        fn into_iter(self) -> Self::IntoIter {
+            once(self.range)
+        }
+
+        fn min_len(&self) -> usize {
+            self.share.least
+        }
+
+        fn max_len(&self) -> usize {
+            self.share.most
+        }
+
+        fn split_at(self, index: usize) -> (Self, Self) {
+            let middle = self.range.start + index;
+            let part = |range| Self { range, share: self.share };
+            (part(self.range.start..middle), part(middle..self.range.end))
+        }
+
+        fn fold_with<F: Folder<Self::Item>>(self, folder: F) -> F {
+            folder.consume(self.range)
+        }
+    }
 }
 
 /// Our threads: a pool for each count that was ever set, as pools are never taken down.

@@ -33,7 +33,7 @@ pub(crate) fn check_row_count(
     static_boxes: &StaticBoxes,
     grow: f32,
     budget: &RowBudget,
-    hits: impl Fn(&[[u32; 2]]) -> usize + Sync,
+    hits: &(dyn Fn(&[[u32; 2]]) -> usize + Sync),
 ) -> Result<()> {
     let Some(sample) = search.sample(static_boxes, grow) else { return Ok(()) };
     check_sample(&sample, search.boxes.len(), budget, hits)
@@ -44,7 +44,7 @@ pub(crate) fn check_row_count_exhaustive(
     scene: &Scene,
     input: &QueryInput,
     budget: &RowBudget,
-    hits: impl Fn(&[[u32; 2]]) -> usize + Sync,
+    hits: &(dyn Fn(&[[u32; 2]]) -> usize + Sync),
 ) -> Result<()> {
     if !is_large(input.pair_total()) {
         return Ok(());
@@ -56,7 +56,7 @@ fn check_sample(
     sample: &[SampledRow],
     row_count: usize,
     budget: &RowBudget,
-    hits: impl Fn(&[[u32; 2]]) -> usize + Sync,
+    hits: &(dyn Fn(&[[u32; 2]]) -> usize + Sync),
 ) -> Result<()> {
     let rows = map(sample, |row| {
         let share = hits(&row.pairs) as f64 / row.pairs.len().max(1) as f64;
@@ -91,9 +91,9 @@ pub(crate) fn check_row_count_on_host(
     input: &QueryInput,
     counted_so_far: CountedSoFar,
     grow: f32,
-    boxes: impl FnOnce() -> Vec<Aabb> + Send,
+    boxes: &(dyn Fn() -> Vec<Aabb> + Sync),
     budget: &RowBudget,
-    hits: impl Fn(&SampleBodies, &[[u32; 2]]) -> usize + Sync + Send,
+    hits: &(dyn Fn(&SampleBodies, &[[u32; 2]]) -> usize + Sync),
 ) -> Result<bool> {
     // The thread that waits for the device is not part of the pool.
     in_pool(|| check_sample_on_host(scene, input, counted_so_far, grow, boxes, budget, hits))
@@ -104,9 +104,9 @@ fn check_sample_on_host(
     input: &QueryInput,
     counted_so_far: CountedSoFar,
     grow: f32,
-    boxes: impl FnOnce() -> Vec<Aabb>,
+    boxes: &(dyn Fn() -> Vec<Aabb> + Sync),
     budget: &RowBudget,
-    hits: impl Fn(&SampleBodies, &[[u32; 2]]) -> usize + Sync,
+    hits: &(dyn Fn(&SampleBodies, &[[u32; 2]]) -> usize + Sync),
 ) -> Result<bool> {
     let is_near = input.pairs == OwnedPairs::BroadPhase;
     let mut sample = if is_near {
@@ -122,7 +122,7 @@ fn check_sample_on_host(
         return Ok(false);
     }
     let bodies_of_sample = sample_bodies(scene, input, &mut sample)?;
-    let judged = check_sample(&sample, input.mover_count, budget, |pairs| hits(&bodies_of_sample, pairs));
+    let judged = check_sample(&sample, input.mover_count, budget, &|pairs| hits(&bodies_of_sample, pairs));
     scene.give_back(bodies_of_sample.input);
     judged?;
     let least = estimated_total(counts, input.mover_count) / 2.0;

@@ -71,7 +71,7 @@ fn for_candidates(
     search.rules = Arc::clone(&input.rules);
     search.begin(static_boxes, grow);
     let mut count = 0;
-    let mut done = check_row_count(&search, static_boxes, grow, budget, |pairs| hits(input, pairs));
+    let mut done = check_row_count(&search, static_boxes, grow, budget, &|pairs| hits(input, pairs));
     while done.is_ok() {
         let Some(pairs) = search.next(static_boxes, grow) else { break };
         count += pairs.len() as u64;
@@ -122,7 +122,7 @@ pub(crate) fn intersections(
 
 /// Examines all pairs that groups and masks accept, a body's partners at a time.
 fn examine_exhaustive(scene: &Scene, input: &QueryInput, budget: &RowBudget) -> Result<Rows> {
-    check_row_count_exhaustive(scene, input, budget, |pairs| hit_count(scene, input, pairs))?;
+    check_row_count_exhaustive(scene, input, budget, &|pairs| hit_count(scene, input, pairs))?;
     let accepts_all = input.accepts_all();
     let task = |a: u32| {
         let mut part = Rows::default();
@@ -211,7 +211,7 @@ fn measure_exhaustive<R: Row>(
     request: MeasureRequest,
     budget: &RowBudget,
 ) -> Result<Measures<R>> {
-    check_row_count_exhaustive(scene, input, budget, |pairs| {
+    check_row_count_exhaustive(scene, input, budget, &|pairs| {
         listed_count::<R>(scene, input, pairs, request)
     })?;
     let count = input.mover_count as u32;

@@ -184,7 +184,7 @@ impl SweepQuery<'_> {
         let met = |pairs: &[[u32; 2]]| -> Vec<[u32; 2]> {
             pairs.iter().copied().filter(|&pair| meets(pair)).collect()
         };
-        check_row_count(&search, static_boxes, 0.0, budget, |pairs| self.row_count(pairs))?;
+        check_row_count(&search, static_boxes, 0.0, budget, &|pairs| self.row_count(pairs))?;
         let (mut parts, mut count) = (Vec::new(), 0);
         while let Some(found) = search.next(static_boxes, 0.0) {
             let pairs = met(found);
@@ -247,7 +247,7 @@ impl SweepQuery<'_> {
 
     /// All pairs, a body's partners at a time.
     fn examine_exhaustive(&self, budget: &RowBudget) -> Result<Vec<SweptRows>> {
-        check_row_count_exhaustive(self.scene, self.input, budget, |pairs| self.row_count(pairs))?;
+        check_row_count_exhaustive(self.scene, self.input, budget, &|pairs| self.row_count(pairs))?;
         let bodies = &self.input.bodies;
         let rules = &self.input.rules;
         let task = |a: u32| {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::collide::broad_phase::estimate::{CountedSoFar, is_large};
+use crate::collide::broad_phase::estimate::{CountedSoFar, SampleBodies, is_large};
 use crate::collide::narrow_phase::kernels::VERDICTS;
 use crate::collide::query::gpu::arena::GpuArena;
 use crate::collide::query::gpu::broad::{CountReads, Counted, GpuBroadPhase};
@@ -168,14 +168,14 @@ impl CandidateQuery {
     /// Fails where a sample shows far more rows than the budget allows; checks only once.
     fn check_row_count(&mut self, counted_so_far: CountedSoFar) -> Result<()> {
         if let (false, Some(remaining)) = (self.is_row_count_checked, &self.remaining) {
-            let all = |_: &_, pairs: &[[u32; 2]]| pairs.len();
+            let all = |_: &SampleBodies, pairs: &[[u32; 2]]| pairs.len();
             self.is_row_count_checked = check_row_count_unmoved(
                 &remaining.scene,
                 &remaining.input,
                 counted_so_far,
                 0.0,
                 &self.budget,
-                all,
+                &all,
             )?;
         }
         Ok(())

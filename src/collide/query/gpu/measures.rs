@@ -92,7 +92,7 @@ impl<R: Row + 'static> DeviceQuery for MeasureQuery<R> {
         budget: &RowBudget,
     ) -> Result<bool> {
         let request = self.request;
-        check_row_count_unmoved(scene, input, counted_so_far, self.grow(), budget, |sample, pairs| {
+        check_row_count_unmoved(scene, input, counted_so_far, self.grow(), budget, &|sample, pairs| {
             listed_count::<R>(scene, &sample.input, pairs, request)
         })
     }

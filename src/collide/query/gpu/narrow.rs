@@ -90,14 +90,14 @@ pub(crate) fn check_row_count_unmoved(
     counted_so_far: CountedSoFar,
     grow: f32,
     budget: &RowBudget,
-    hits: impl Fn(&SampleBodies, &[[u32; 2]]) -> usize + Sync + Send,
+    hits: &(dyn Fn(&SampleBodies, &[[u32; 2]]) -> usize + Sync),
 ) -> Result<bool> {
     let boxes = || {
         let mut boxes: Vec<Aabb> = Vec::new();
         aabbs_into(&mut boxes, &input.packed, &scene.supports.records, grow);
         boxes
     };
-    check_row_count_on_host(scene, input, counted_so_far, grow, boxes, budget, hits)
+    check_row_count_on_host(scene, input, counted_so_far, grow, &boxes, budget, hits)
 }
 
 /// A running query: a chain of frames.

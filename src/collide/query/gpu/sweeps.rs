@@ -158,7 +158,7 @@ impl DeviceQuery for DeviceSweeps {
     ) -> Result<bool> {
         let (motions, duration) = (&self.motions[..], f64::from(self.duration));
         let boxes = || SweepQuery { scene, input, motions, duration, precision: Precision::Fast }.boxes();
-        check_row_count_on_host(scene, input, counted_so_far, 0.0, boxes, budget, |sample, pairs| {
+        check_row_count_on_host(scene, input, counted_so_far, 0.0, &boxes, budget, &|sample, pairs| {
             // Statics do not move.
             let motion = |&id: &u32| motions.get(id as usize).copied().unwrap_or_default();
             let motions: Vec<Motion> = sample.ids.iter().map(motion).collect();

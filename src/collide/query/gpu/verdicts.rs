@@ -69,7 +69,7 @@ impl DeviceQuery for Rows {
         counted_so_far: CountedSoFar,
         budget: &RowBudget,
     ) -> Result<bool> {
-        check_row_count_unmoved(scene, input, counted_so_far, self.grow(), budget, |sample, pairs| {
+        check_row_count_unmoved(scene, input, counted_so_far, self.grow(), budget, &|sample, pairs| {
             hit_count(scene, &sample.input, pairs)
         })
     }
