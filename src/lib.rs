@@ -230,6 +230,7 @@ pub mod inspect;
 mod lock;
 pub mod navigate;
 mod observe;
+mod order;
 mod parallel;
 mod pending;
 mod rounding;

@@ -159,7 +159,10 @@ fn consume<T: Send>(tasks: Vec<Mutex<Option<T>>>, share: Share, work: impl Fn(us
 }
 
 /// As [`consume`], with the results in order.
-fn consume_map<T: Send, U: Send>(tasks: Vec<Mutex<Option<T>>>, work: impl Fn(usize, T) -> U + Shared) -> Vec<U> {
+fn consume_map<T: Send, U: Send>(
+    tasks: Vec<Mutex<Option<T>>>,
+    work: impl Fn(usize, T) -> U + Shared,
+) -> Vec<U> {
     let result = |number: usize| lock(&tasks[number]).take().map(|task| work(number, task));
     collect(tasks.len(), Share::of(ONE), &|range| range.filter_map(result).collect())
 }
@@ -314,6 +317,12 @@ pub(crate) fn in_pool<R: Send>(mut work: impl FnMut() -> R + Send) -> R {
 #[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
 fn install(pool: &rayon::ThreadPool, work: &mut (dyn FnMut() + Send)) {
     pool.install(work);
+}
+
+/// Starts `work` on a thread of a pool.
+#[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
+pub(crate) fn spawn(pool: &rayon::ThreadPool, work: Box<dyn FnOnce() + Send>) {
+    pool.spawn(work);
 }
 
 /// Our pool, where the caller has none.

@@ -60,12 +60,23 @@ pub(crate) trait WasmNotSend {}
 #[cfg(target_arch = "wasm32")]
 impl<T> WasmNotSend for T {}
 
-/// Runs with the answer.
+/// Runs with the answer. Closures are boxed at once, so that the code that handles them is compiled for each type of answers, not for
+/// each closure.
 #[cfg(not(target_arch = "wasm32"))]
 type Then<T> = Box<dyn FnOnce(Result<T>) + Send>;
+/// Starts the next stage.
+#[cfg(not(target_arch = "wasm32"))]
+type Start<T, R> = Box<dyn FnOnce(T) -> Result<Pending<R>> + Send>;
+/// Work on the CPU.
+#[cfg(not(target_arch = "wasm32"))]
+type Work<T> = Box<dyn FnOnce(&Awaited) -> Result<T> + Send>;
 /// In a browser objects of the device stay on their thread.
 #[cfg(target_arch = "wasm32")]
 type Then<T> = Box<dyn FnOnce(Result<T>)>;
+#[cfg(target_arch = "wasm32")]
+type Start<T, R> = Box<dyn FnOnce(T) -> Result<Pending<R>>>;
+#[cfg(target_arch = "wasm32")]
+type Work<T> = Box<dyn FnOnce(&Awaited) -> Result<T>>;
 
 /// Holds the answer once it is there.
 struct Slot<T> {
@@ -228,11 +239,15 @@ impl<T: 'static> Pending<T> {
         self,
         start: impl FnOnce(T) -> Result<Pending<R>> + WasmNotSend + 'static,
     ) -> Pending<R> {
+        self.chain_boxed(Box::new(start))
+    }
+
+    fn chain_boxed<R: WasmNotSend + 'static>(self, start: Start<T, R>) -> Pending<R> {
         let (promise, pending) = Pending::<R>::channel();
         if let (State::InProgress(_, listener), State::InProgress(_, stage)) = (&pending.state, &self.state) {
             listener.add_stage(Arc::clone(stage));
         }
-        self.then(move |answer| {
+        self.then_boxed(Box::new(move |answer| {
             if !promise.is_awaited() {
                 return;
             }
@@ -240,7 +255,7 @@ impl<T: 'static> Pending<T> {
                 Ok(next) => promise.follow(next),
                 Err(error) => promise.resolve(Err(error)),
             }
-        });
+        }));
         pending
     }
 
@@ -268,6 +283,10 @@ impl<T: 'static> Pending<T> {
 
     /// Calls `then` with the answer as soon as it is there: on the thread that gives it, or on this one where it is there already.
     pub(crate) fn then(self, then: impl FnOnce(Result<T>) + WasmNotSend + 'static) {
+        self.then_boxed(Box::new(then));
+    }
+
+    fn then_boxed(self, then: Then<T>) {
         let slot = match self.state {
             State::Ready(answer) => return then(answer),
             State::Taken => return then(Err(taken())),
@@ -277,7 +296,7 @@ impl<T: 'static> Pending<T> {
         let ready = slot.with(|state| match std::mem::replace(state, SlotState::Taken) {
             SlotState::Full(answer) => Some((answer, then)),
             _ => {
-                *state = SlotState::Then(Box::new(then));
+                *state = SlotState::Then(then);
                 None
             }
         });
@@ -295,16 +314,26 @@ impl<T: 'static> Pending<T> {
     where
         T: WasmNotSend,
     {
+        Self::spawn_boxed(Box::new(work))
+    }
+
+    fn spawn_boxed(work: Work<T>) -> Self
+    where
+        T: WasmNotSend,
+    {
         #[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
         if let Some(pool) = crate::parallel::free_pool() {
             let (promise, pending) = Self::channel();
             let scope = crate::observe::Scope::here();
-            pool.spawn(move || {
-                let awaited = promise.awaited();
-                if awaited.is_awaited() {
-                    promise.resolve(guard(|| scope.run(|| work(&awaited))));
-                }
-            });
+            crate::parallel::spawn(
+                pool,
+                Box::new(move || {
+                    let awaited = promise.awaited();
+                    if awaited.is_awaited() {
+                        promise.resolve(guard(|| scope.run(|| work(&awaited))));
+                    }
+                }),
+            );
             return pending;
         }
         // Inside a caller's pool the work runs in that pool, as with `ThreadPool::install`.
@@ -319,7 +348,7 @@ impl<T: 'static> Promise<T> {
         T: WasmNotSend,
     {
         if self.needs(&next) {
-            next.then(move |answer| self.resolve(answer));
+            next.then_boxed(Box::new(move |answer| self.resolve(answer)));
         }
     }
 
@@ -387,13 +416,21 @@ fn taken() -> Error {
 
 /// Runs `work` and turns a panic into an error.
 pub(crate) fn guard<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|payload| {
+    let mut work = Some(work);
+    let mut answer = None;
+    catch_panic(&mut || answer = work.take().map(|work| work()))?;
+    answer.unwrap_or_else(|| Err(Error::internal("pending::guard", "the work was not run")))
+}
+
+/// Not generic, so that what catches a panic is compiled once.
+fn catch_panic(work: &mut dyn FnMut()) -> Result<()> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).map_err(|payload| {
         let message = payload
             .downcast_ref::<&str>()
             .map(|text| (*text).to_owned())
             .or_else(|| payload.downcast_ref::<String>().cloned())
             .unwrap_or_default();
-        Err(Error::internal("pending::guard", format!("the work panicked: {message}")))
+        Error::internal("pending::guard", format!("the work panicked: {message}"))
     })
 }
 

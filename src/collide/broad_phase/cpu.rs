@@ -23,6 +23,7 @@ use crate::collide::bvh::static_tree::StaticBoxes;
 use crate::collide::bvh::tree::{Tree, WIDTH};
 use crate::collide::scene::rules::{PairRules, SMALL_WORLD};
 use crate::error::{Error, Result};
+use crate::order::sort_pairs;
 use crate::parallel::{for_each_chunk, for_each_share, map_chunks};
 use std::sync::Arc;
 
@@ -322,7 +323,7 @@ impl BroadPhase {
                     out[at] = [*a, b];
                     at += 1;
                 });
-                out.sort_unstable();
+                sort_pairs(out);
             }
         });
     }
@@ -387,7 +388,7 @@ fn lay_out<'a>(
 #[inline]
 fn sort_row(row: &mut [[u32; 2]]) {
     if row.len() > 20 {
-        row.sort_unstable_by_key(|pair| pair[1]);
+        sort_pairs(row);
         return;
     }
     for i in 1..row.len() {

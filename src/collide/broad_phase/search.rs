@@ -79,13 +79,9 @@ impl TreeSearch<'_> {
     /// Pairs of the movers of a node, of which `bodies` are the ids, and statics that are no half-spaces.
     #[inline(always)]
     pub(super) fn pairs_with_statics(&self, node: &Node, bodies: &[u32], pairs: &mut Vec<[u32; 2]>) {
-        if self.static_boxes.boxes.is_empty() {
-            return;
+        if !self.static_boxes.boxes.is_empty() {
+            pairs_with_statics(self, node, bodies, pairs);
         }
-        let node = &node.grown(self.grow);
-        let leaf_box = node.union();
-        let mut visitor = PairsWithStatics { search: self, node, bodies, leaf_box: &leaf_box, pairs };
-        self.static_boxes.tree.visit(&leaf_box, 0, &mut visitor);
     }
 
     /// Pairs of the movers of a leaf with those after them in their worlds, and with statics and half-spaces. A world's bodies lie in the
@@ -209,6 +205,14 @@ impl TreeSearch<'_> {
     /// Pairs of a body and the half-spaces; of a half-space and the statics.
     #[inline(always)]
     fn pairs_with_planes(&self, body: u32, pairs: &mut Vec<[u32; 2]>) {
+        let has_planes = !self.planes.is_empty() || !self.static_boxes.planes.is_empty();
+        if has_planes {
+            self.pairs_with_some_planes(body, pairs);
+        }
+    }
+
+    #[inline(never)]
+    fn pairs_with_some_planes(&self, body: u32, pairs: &mut Vec<[u32; 2]>) {
         let aabb = &self.boxes[body as usize];
         if !aabb.is_plane() && !self.planes.is_empty() {
             for &plane in self.planes_in(&self.world_of(body)) {
@@ -367,12 +371,17 @@ impl Visit for OverlappingBodies<'_> {
     }
 }
 
+/// [`TreeSearch::pairs_with_statics`] where there are statics.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
+fn pairs_with_statics(search: &TreeSearch<'_>, node: &Node, bodies: &[u32], pairs: &mut Vec<[u32; 2]>) {
+    let node = &node.grown(search.grow);
+    let leaf_box = node.union();
+    let mut visitor = PairsWithStatics { search, node, bodies, leaf_box: &leaf_box, pairs };
+    search.static_boxes.tree.visit(&leaf_box, 0, &mut visitor);
+}
+
 /// [`TreeSearch::leaves`], compiled for wide registers too.
-#[multiversion::multiversion(targets(
-    "x86_64+avx512f+avx512vl+avx512dq+avx512bw",
-    "x86_64+avx2",
-    "x86_64+avx"
-))]
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
 pub(crate) fn pairs_of_leaves(search: &TreeSearch<'_>, from: usize, to: usize, pairs: &mut Vec<[u32; 2]>) {
     search.leaves(from, to, pairs);
 }

@@ -7,6 +7,7 @@ use crate::collide::bvh::aabb::Aabb;
 use crate::collide::bvh::tree::{Node, WIDTH};
 use crate::collide::scene::quads::{QUAD, transposed};
 use crate::collide::scene::rules::SMALL_WORLD;
+use crate::order::sort_pairs;
 use glam::{Vec3, Vec4};
 use std::ops::Range;
 
@@ -91,7 +92,7 @@ impl TreeSearch<'_> {
                 let node = Node::of(&boxes[rows.clone()]);
                 self.pairs_with_statics(&node, &ids[rows.clone()], found);
                 ids[rows.clone()].iter().for_each(|&a| self.pairs_with_static_planes(a, found));
-                found.sort_unstable();
+                sort_pairs(found);
             }
             let mut statics = found.iter().peekable();
             for row in rows {

@@ -7,6 +7,7 @@ use crate::collide::compound::body::Placement;
 use crate::collide::compound::boxes::{CenteredBox, SLACK, Transform};
 use crate::collide::compound::layout::PartLayout;
 use crate::collide::compound::shape::Shape;
+use crate::order::sort_pairs;
 
 /// A compound and where it is.
 #[derive(Debug, Clone, Copy)]
@@ -103,7 +104,7 @@ pub(crate) fn part_pairs(a: &Placed<'_>, b: &Placed<'_>, within: f64, pairs: &mu
             for_each_pair((a, p), (b, q), within, |p, q| pairs.push([p, q]));
         }
     }
-    pairs[first..].sort_unstable_by_key(|&[p, q]| u64::from(p) << 32 | u64::from(q));
+    sort_pairs(&mut pairs[first..]);
 }
 
 /// Calls `found` with the pairs of parts of `a` and `b` that may touch or be within a distance, in no order.

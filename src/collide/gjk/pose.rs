@@ -325,6 +325,30 @@ impl Difference for Relative<'_> {
     }
 }
 
+/// A pair whose support mapping is not inlined: EPA calls it from a dozen places, and is itself called for few pairs.
+pub(crate) struct Outlined<'a>(pub(crate) &'a Relative<'a>);
+
+impl Difference for Outlined<'_> {
+    type Vector = Vec3;
+
+    #[inline(always)]
+    fn support(&self, direction: Vec3) -> Vec3 {
+        outlined_corner(self.0, direction).point
+    }
+}
+
+impl Witness for Outlined<'_> {
+    #[inline(always)]
+    fn corner(&self, direction: Vec3) -> Corner<Vec3> {
+        outlined_corner(self.0, direction)
+    }
+}
+
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
+fn outlined_corner(pair: &Relative<'_>, direction: Vec3) -> Corner<Vec3> {
+    pair.corner(direction)
+}
+
 impl Witness for Relative<'_> {
     #[inline(always)]
     fn corner(&self, direction: Vec3) -> Corner<Vec3> {

@@ -8,6 +8,7 @@
 use glam::{Vec3, Vec4};
 
 use crate::collide::hull::cells::{cell_of, for_cells};
+use crate::order::sort_ids;
 
 /// Vertices in a block.
 const LANES: usize = 8;
@@ -154,7 +155,7 @@ fn cluster(order: &mut [u32], vertices: &[Vec3]) {
     } else {
         2
     };
-    order.sort_by(|one, other| of(one)[axis].total_cmp(&of(other)[axis]));
+    sort_ids(order, &|one, other| of(&one)[axis].total_cmp(&of(&other)[axis]));
     let half = order.len().div_ceil(LANES) / 2 * LANES;
     let (low, high) = order.split_at_mut(half);
     cluster(low, vertices);

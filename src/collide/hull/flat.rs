@@ -1,6 +1,7 @@
 //! Hulls of points on one line or in one plane, by exact predicates.
 
 use crate::collide::hull::predicate::left;
+use crate::order::sort_ids;
 
 /// The ends of collinear points: along a line the lexicographic order is the order of the points.
 pub(super) fn ends(points: &[[f32; 3]]) -> [u32; 2] {
@@ -23,7 +24,7 @@ pub(super) fn ends(points: &[[f32; 3]]) -> [u32; 2] {
 pub(super) fn outline(points: &[[f32; 3]], axes: [usize; 2]) -> Vec<u32> {
     let key = |i: u32| axes.map(|axis| points[i as usize][axis]);
     let mut order: Vec<u32> = (0..points.len() as u32).collect();
-    order.sort_unstable_by(|&i, &j| {
+    sort_ids(&mut order, &|i, j| {
         let ([x, y], [u, v]) = (key(i), key(j));
         // Zeros of both signs are equal, unlike in the total order; there is no NaN.
         (x + 0.0).total_cmp(&(u + 0.0)).then((y + 0.0).total_cmp(&(v + 0.0))).then(i.cmp(&j))

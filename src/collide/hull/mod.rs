@@ -17,6 +17,7 @@ pub(crate) mod support;
 mod wire;
 
 use crate::error::{Error, Location, Result};
+use crate::order::{sort_ids, sort_pairs};
 use polygons::Polygons;
 use predicate::{cross, dot, subtract, to_f64};
 use quickhull::{HullBuilder, Start};
@@ -163,7 +164,6 @@ impl Hull {
         for (i, &point) in used.iter().enumerate() {
             number[point as usize] = i as u32;
         }
-        let mut order: Vec<(usize, usize)> = Vec::with_capacity(faces.len());
         for corner in &mut faces.corners {
             *corner = number[*corner as usize];
         }
@@ -174,13 +174,13 @@ impl Hull {
                 return Err(Error::internal("collide::hull::assemble", "a face without corners"));
             };
             polygon.rotate_left(lowest);
-            order.push((start, end as usize));
             start = end as usize;
         }
-        order.sort_unstable_by(|a, b| faces.corners[a.0..a.1].cmp(&faces.corners[b.0..b.1]));
+        let mut order: Vec<u32> = (0..faces.len() as u32).collect();
+        sort_ids(&mut order, &|a, b| faces.get(a as usize).cmp(faces.get(b as usize)));
         let mut sorted = Polygons::default();
-        for (start, end) in order {
-            sorted.corners.extend(&faces.corners[start..end]);
+        for face in order {
+            sorted.corners.extend(faces.get(face as usize));
             sorted.close();
         }
         let neighbours = neighbours(dimension, vertices.len(), &sorted);
@@ -372,7 +372,7 @@ fn neighbours(dimension: Dimension, vertex_count: usize, faces: &Polygons) -> Po
             .flat_map(|face| (0..face.len()).map(move |i| [face[i], face[(i + 1) % face.len()]]))
             .collect(),
     };
-    directed.sort_unstable();
+    sort_pairs(&mut directed);
     let mut lists = Polygons::default();
     let mut edges = directed.iter().peekable();
     for vertex in 0..vertex_count as u32 {

@@ -69,7 +69,8 @@ pub(crate) fn settle_placed(placements: &[Placement<'_>; 2]) -> Settled {
         return settled(&measure_placed(placements));
     }
     let limits = exact_limits(&pair);
-    search(&pair, pair.offset, &limits, |_, _| ()).unwrap_or_else(|| settled(&measure_placed(placements)))
+    search(&pair, pair.offset, &limits, &mut |_, _| ())
+        .unwrap_or_else(|| settled(&measure_placed(placements)))
 }
 
 /// The status and the axis of a measurement.
@@ -274,9 +275,9 @@ pub(crate) fn search(
     pair: &ExactRelative,
     start: DVec3,
     limits: &Limits<f64>,
-    visit: impl FnMut(&Simplex<DVec3>, DVec3),
+    visit: &mut dyn FnMut(&Simplex<DVec3>, DVec3),
 ) -> Option<Settled> {
-    match gjk(pair, start, limits, visit) {
+    match gjk(pair, start, limits, |simplex, closest| visit(simplex, closest)) {
         Outcome::Separated { axis } => Some(Settled::separated(axis)),
         Outcome::Penetrating => Some(Settled::hit(Status::Penetrating)),
         Outcome::Near { simplex, .. } => {
@@ -304,7 +305,7 @@ mod tests {
         for test in all_kinds(4_000, 1000.0) {
             for pair in test.bodies.chunks_exact(2) {
                 let exact = ExactRelative::new(&test.hulls, &pair[0], &pair[1]);
-                let found = search(&exact, exact.offset, &exact_limits(&exact), |_, _| ());
+                let found = search(&exact, exact.offset, &exact_limits(&exact), &mut |_, _| ());
                 let measured = measure(&test.hulls, pair.into(), [0, 1]);
                 let gap = measured.gap / exact.unit;
                 let limit = TOUCHING_SHARE * tolerance(exact.smaller, exact.sum, gap);

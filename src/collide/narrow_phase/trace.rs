@@ -38,7 +38,7 @@ pub(crate) fn trace(scene: &Scene, stored: Stored<'_>, [a, b]: [u32; 2]) -> Trac
     let pair = ExactRelative::of(&placements(&scene.hulls, stored, [a, b]));
     let mut steps = Vec::new();
     let world = |point: DVec3| (point * pair.unit).to_array();
-    search(&pair, pair.offset, &exact_limits(&pair), |simplex, closest| {
+    search(&pair, pair.offset, &exact_limits(&pair), &mut |simplex, closest| {
         steps.push(TraceStep {
             simplex: simplex.points[..simplex.len].iter().map(|&p| world(p)).collect(),
             closest: world(closest),

@@ -5,7 +5,7 @@ use glam::Vec3;
 use crate::collide::epa::verdict::{Decision, epa_verdict};
 use crate::collide::gjk::distance::{Goal, StopReason, distance};
 use crate::collide::gjk::pair_lanes::LANES;
-use crate::collide::gjk::pose::{Relative, Scales, Spheres, larger_first, world_axis};
+use crate::collide::gjk::pose::{Outlined, Relative, Scales, Spheres, larger_first, world_axis};
 use crate::collide::gjk::verdict::{Simplex, enclosure, simplex_distance};
 use crate::collide::gjk::verdict_lanes::{Enclosed, End, Tetrahedra, VerdictLanes};
 use crate::collide::hull::support::Supports;
@@ -275,7 +275,7 @@ fn refine(supports: &Supports, [a, b]: [&Placed; 2], simplex: &Simplex<Vec3>, is
     if is_near && simplex.len > 2 && pair.box_height() <= 0.9 * pair.limits.touching {
         return decided(Status::Touching);
     }
-    match epa_verdict::<_, POLYTOPE_POINTS, POLYTOPE_FACES>(pair, simplex, is_near, &pair.limits) {
+    match epa_verdict::<_, POLYTOPE_POINTS, POLYTOPE_FACES>(&Outlined(pair), simplex, is_near, &pair.limits) {
         Decision::Separated { axis } => {
             let axis = turned(pair.world_axis(axis), is_swapped);
             Verdict { axis, ..decided(Status::Separated) }

@@ -134,9 +134,9 @@ pub(crate) fn reach(frame: &Frame) -> f64 {
     touching_limit(0.0, frame.radius)
 }
 
-/// Where a ray hits a body, if it does. Groups are the caller's.
-// Elsewhere no caller has more than one version, and it is 8 kB of code in each of a dozen places.
-#[cfg_attr(target_arch = "x86_64", inline(always))]
+/// Where a ray hits a body, if it does. Groups are the caller's. It is not inlined: walks of trees call it from a dozen places, and it is
+/// 8 kB of code.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
 pub(crate) fn cast(table: &PlaneTable, frame: &Frame, line: &Line) -> Option<Found> {
     if frame.core == Core::HalfSpace {
         return cast_half_space(frame, line);

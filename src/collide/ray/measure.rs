@@ -25,7 +25,7 @@ pub(crate) struct Measured {
 
 /// Measures a point against a body; `None` where the body is farther than `limit`.
 // As `cast`.
-#[cfg_attr(target_arch = "x86_64", inline(always))]
+#[multiversion::multiversion(targets("x86_64+avx2"))]
 pub(crate) fn measure(table: &PlaneTable, frame: &Frame, point: DVec3, limit: f64) -> Option<Measured> {
     if frame.core == Core::HalfSpace {
         let distance = (frame.back * frame.about_position(point)).y - frame.rounding;

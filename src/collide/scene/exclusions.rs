@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::error::{Error, Location, Result};
+use crate::order::sort_pairs;
 
 /// Pairs of bodies that no query finds, as the links of a robot that always touch: an allowed-collision matrix.
 ///
@@ -34,7 +35,7 @@ impl Exclusions {
             return Err(Error::invalid(Location::Pair(row), message));
         }
         let mut sorted: Vec<[u32; 2]> = pairs.iter().map(|&[a, b]| [a.min(b), a.max(b)]).collect();
-        sorted.sort_unstable();
+        sort_pairs(&mut sorted);
         sorted.dedup();
         Ok(Self { pairs: sorted.into(), statics: Arc::default() })
     }
@@ -53,7 +54,7 @@ impl Exclusions {
     #[must_use]
     pub fn with_statics(mut self, pairs: &[[u32; 2]]) -> Self {
         let mut sorted = [&self.statics, pairs].concat();
-        sorted.sort_unstable();
+        sort_pairs(&mut sorted);
         sorted.dedup();
         self.statics = sorted.into();
         self

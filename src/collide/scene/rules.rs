@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use crate::collide::scene::columns::BodyColumns;
 use crate::error::{Error, Location, Result};
+use crate::order::sort_pairs;
 
 /// Up to so many movers of a world are searched without a tree: all pairs of their boxes are tested. The partners of a mover in its world are the
 /// bits of a word (`shaders/collide/broad_phase/world_find.wgsl`).
@@ -216,7 +217,7 @@ impl OrderedRules {
         }
         let mirrored: Vec<[u32; 2]> = pairs.iter().map(|&[a, b]| [b, a]).collect();
         pairs.extend(mirrored);
-        pairs.sort_unstable();
+        sort_pairs(&mut pairs);
         pairs.dedup();
         let rank_count = own_count + static_count;
         let PairRules { list_starts, excluded, .. } = &mut self.rules;

@@ -218,6 +218,24 @@ impl BodyVisit for Search<'_> {
     }
 }
 
+/// Finds the candidates of all that ask.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
+fn walk_all<'a>(search: &mut Search<'a>, nears: &'a [Near<'a>]) {
+    let crowd = search.crowd;
+    for (asker, near) in (0..).zip(nears) {
+        (search.near, search.asker, search.placed) = (near, asker, near.placed(crowd));
+        let (aabb, world) = match near {
+            &Near::Body(body, aabb) => (aabb, crowd.world_of(body)),
+            Near::Shape(shape, world) => (&shape.aabb, world.clone()),
+        };
+        if search.placed.is_half_space() {
+            crowd.walk(&NearPlane(*aabb), world.as_ref(), search);
+        } else {
+            crowd.walk(&NearBox(*aabb), world.as_ref(), search);
+        }
+    }
+}
+
 /// One of the nearest, and which of those asked about it is near to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NearPair {
@@ -227,7 +245,6 @@ pub(crate) struct NearPair {
 
 /// Adds the bodies nearest to any of some bodies or shapes, sorted by separation, body and asker, as those of row `query`. With `owner_of`, the
 /// owner of each row, statics included, it is the nearest owners that are found: one body of each, the nearest of it.
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
 pub(crate) fn nearest(
     crowd: &Crowd<'_>,
     goal: NearGoal,
@@ -249,18 +266,7 @@ pub(crate) fn nearest(
         limit: goal.max_distance,
         counts: Counts::default(),
     };
-    for (asker, near) in (0..).zip(nears) {
-        (search.near, search.asker, search.placed) = (near, asker, near.placed(crowd));
-        let (aabb, world) = match near {
-            &Near::Body(body, aabb) => (aabb, crowd.world_of(body)),
-            Near::Shape(shape, world) => (&shape.aabb, world.clone()),
-        };
-        if search.placed.is_half_space() {
-            crowd.walk(&NearPlane(*aabb), world.as_ref(), &mut search);
-        } else {
-            crowd.walk(&NearBox(*aabb), world.as_ref(), &mut search);
-        }
-    }
+    walk_all(&mut search, nears);
     let most = search.uppers.most().unwrap_or(f64::INFINITY);
     let mut found = Vec::new();
     for candidate in std::mem::take(&mut search.candidates) {

@@ -87,30 +87,35 @@ pub(crate) fn sweep(
     };
     let direction = if speed > 0.0 { pair.local((velocity / speed).as_vec3()) } else { Vec3::ZERO };
     let way = ((end - begin) * speed * inverse) as f32;
-    match cast(&pair, pair.offset, direction, way, &limits) {
-        Cast::Hit { .. } if spin > 0.0 => FastOutcome::Open,
-        Cast::Hit { time, axis } => {
-            let rate = -f64::from(axis.dot(direction) / axis.length());
-            let later = (f64::from(time) + DEEPER * f64::from(smaller) / rate).min(f64::from(way)) as f32;
-            let moved = Moved { pair: &pair, by: direction * later };
-            if !(rate > 0.0 && overlaps(&moved, pair.offset, rounding, limits.clear)) {
-                return FastOutcome::Open;
+    // A miss that is not clear is tried once more with bodies that are rounder by as much. One call, as the cast is inlined.
+    let mut tried = (pair.offset, limits);
+    let mut is_wider = false;
+    loop {
+        let found = cast(&pair, tried.0, direction, way, &tried.1);
+        return match found {
+            Cast::Miss { is_clear, .. } if is_clear || is_wider => FastOutcome::Decided(Swept::MISS),
+            _ if is_wider => FastOutcome::Open,
+            Cast::Miss { axis, .. } => {
+                tried = (axis, CastLimits { rounding: rounding + limits.clear, parted: 0.0, ..limits });
+                is_wider = true;
+                continue;
             }
-            let time = begin + f64::from(time) / (speed * inverse);
-            let normal = Vec3::from(pair.world_axis(axis)).as_dvec3();
-            let normal = if is_swapped { -normal } else { normal };
-            FastOutcome::Decided(Swept::hit(time.min(duration), normal))
-        }
-        Cast::Miss { is_clear: true, .. } => FastOutcome::Decided(Swept::MISS),
-        Cast::Miss { axis, .. } => {
-            let wider = CastLimits { rounding: rounding + limits.clear, parted: 0.0, ..limits };
-            match cast(&pair, axis, direction, way, &wider) {
-                Cast::Miss { .. } => FastOutcome::Decided(Swept::MISS),
-                _ => FastOutcome::Open,
+            Cast::Hit { .. } if spin > 0.0 => FastOutcome::Open,
+            Cast::Hit { time, axis } => {
+                let rate = -f64::from(axis.dot(direction) / axis.length());
+                let later = (f64::from(time) + DEEPER * f64::from(smaller) / rate).min(f64::from(way)) as f32;
+                let moved = Moved { pair: &pair, by: direction * later };
+                if !(rate > 0.0 && overlaps(&moved, pair.offset, rounding, limits.clear)) {
+                    return FastOutcome::Open;
+                }
+                let time = begin + f64::from(time) / (speed * inverse);
+                let normal = Vec3::from(pair.world_axis(axis)).as_dvec3();
+                let normal = if is_swapped { -normal } else { normal };
+                FastOutcome::Decided(Swept::hit(time.min(duration), normal))
             }
-        }
-        Cast::Start if begin == 0.0 => FastOutcome::TouchesAtStart,
-        Cast::Start | Cast::Stalled { .. } => FastOutcome::Open,
+            Cast::Start if begin == 0.0 => FastOutcome::TouchesAtStart,
+            Cast::Start | Cast::Stalled { .. } => FastOutcome::Open,
+        };
     }
 }
 

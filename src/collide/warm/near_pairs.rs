@@ -14,6 +14,7 @@ use crate::collide::warm::cache::Cache;
 use crate::collide::warm::list::{NeighbourList, Travel};
 use crate::collide::warm::tasks::{TASK, map_items};
 use crate::error::Result;
+use crate::order::sort_pairs;
 use crate::parallel::each;
 
 /// Least and greatest margin of the mean body's box, as a share of its reach: a wider one costs more pairs, a narrower one more
@@ -184,7 +185,7 @@ impl Cache {
             asleep.sort_unstable();
         }
         if stray_count > 0 {
-            pairs.sort_unstable();
+            sort_pairs(&mut pairs);
         }
         self.neighbours.examined = examined;
         Ok(Some(RemainingPairs {

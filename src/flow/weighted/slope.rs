@@ -103,11 +103,7 @@ type Weighed = [[i64; WINDOW]; 2];
 impl SlopeCosts<'_> {
     /// Writes the weights of the moves in the window of a tile.
     pub(crate) fn fill(&self, tile: [usize; 2], frictions: &WindowCosts, weights: &mut Weights) {
-        if self.factors.rows.is_empty() {
-            fill_rows::<false>(self, tile, frictions, weights);
-        } else {
-            fill_rows::<true>(self, tile, frictions, weights);
-        }
+        fill_rows(self, tile, frictions, weights);
     }
 
     /// A row of the window.
@@ -139,13 +135,7 @@ impl SlopeCosts<'_> {
     }
 }
 
-#[multiversion::multiversion(targets("x86_64+avx2"))]
-fn fill_rows<const HAS_FACTORS: bool>(
-    slope: &SlopeCosts<'_>,
-    tile: [usize; 2],
-    frictions: &WindowCosts,
-    weights: &mut Weights,
-) {
+fn fill_rows(slope: &SlopeCosts<'_>, tile: [usize; 2], frictions: &WindowCosts, weights: &mut Weights) {
     let has_diagonals = slope.connectivity.neighbour_count() > 4;
     let [run_x, run_y, run_diagonal] = slope.runs;
     let last = WINDOW - 1;
@@ -153,22 +143,20 @@ fn fill_rows<const HAS_FACTORS: bool>(
     for (row, friction) in frictions.iter().enumerate() {
         let own = slope.cells(tile, row, friction);
         let own_east = own.shifted();
-        let [east, west] = weigh::<HAS_FACTORS>(slope, &own, &own_east, run_x);
+        let [east, west] = weigh(slope, &own, &own_east, run_x);
         write(&mut weights.moves[1][row], &east[1..]);
         write(&mut weights.moves[3][row], &west);
         weights.sides[0][1][row] = east[0];
         weights.sides[1][1][row] = west[last - 1];
         if row > 0 {
-            let [up, down] = weigh::<HAS_FACTORS>(slope, &own, &above, run_y);
+            let [up, down] = weigh(slope, &own, &above, run_y);
             write(&mut weights.moves[0][row], &up[1..]);
             write(&mut weights.moves[2][row - 1], &down[1..]);
         }
         if row > 0 && has_diagonals {
             let above_east = above.shifted();
-            let [mut north_east, mut south_west] =
-                weigh::<HAS_FACTORS>(slope, &own, &above_east, run_diagonal);
-            let [mut north_west, mut south_east] =
-                weigh::<HAS_FACTORS>(slope, &own_east, &above, run_diagonal);
+            let [mut north_east, mut south_west] = weigh(slope, &own, &above_east, run_diagonal);
+            let [mut north_west, mut south_east] = weigh(slope, &own_east, &above, run_diagonal);
             for x in 0..last {
                 // All four diagonals cross two of the same four cells.
                 if slope.closes(own.friction[x + 1], above.friction[x]) {
@@ -196,15 +184,15 @@ fn write(row: &mut Row, weights: &[i64]) {
 }
 
 /// The weights of the moves from the cells of one line to those of another, and back; `FAR` or more where either is an obstacle.
-#[inline(always)]
-fn weigh<const HAS_FACTORS: bool>(slope: &SlopeCosts<'_>, one: &Cells, other: &Cells, run: f64) -> Weighed {
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+fn weigh(slope: &SlopeCosts<'_>, one: &Cells, other: &Cells, run: f64) -> Weighed {
     let mut lengths = [0.0; WINDOW];
     for x in 0..WINDOW {
         let rise = other.elevation[x] - one.elevation[x];
         lengths[x] = (run * run + rise * rise).sqrt() * slope.scale;
     }
     let mut factors = [[1.0; WINDOW]; 2];
-    if HAS_FACTORS {
+    if !slope.factors.rows.is_empty() {
         let sign = if slope.is_outward { -1.0 } else { 1.0 };
         for x in 0..WINDOW {
             let steepness = sign * (other.elevation[x] - one.elevation[x]) / run;

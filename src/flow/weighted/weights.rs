@@ -5,16 +5,6 @@ use crate::flow::weighted::rule::{CostRule, MoveCosts};
 use crate::flow::weighted::slope::SlopeCosts;
 use crate::flow::weighted::window::{EDGE, FAR, Row, WINDOW, Weights, WindowCosts};
 
-/// What keeps a diagonal move from being allowed.
-const NO_DIAGONALS: u8 = 0;
-const BOTH_FREE: u8 = 1;
-const ONE_FREE: u8 = 2;
-const ANY_CORNERS: u8 = 3;
-/// Which costs a move pays.
-const ENTRY: u8 = 0;
-const EXIT: u8 = 1;
-const MEAN: u8 = 2;
-
 /// What moves weigh.
 pub(crate) enum Weighing<'a> {
     /// Steps times costs.
@@ -41,25 +31,6 @@ impl Weighing<'_> {
     }
 }
 
-/// Writes the weights of the moves of a window.
-fn fill(moves: &MoveCosts, costs: &WindowCosts, weights: &mut Weights) {
-    match (moves.connectivity.neighbour_count(), moves.connectivity.corners()) {
-        (4, _) => fill_by::<NO_DIAGONALS>(moves, costs, weights),
-        (_, Corners::BothFree) => fill_by::<BOTH_FREE>(moves, costs, weights),
-        (_, Corners::OneFree) => fill_by::<ONE_FREE>(moves, costs, weights),
-        (_, Corners::Any) => fill_by::<ANY_CORNERS>(moves, costs, weights),
-    }
-}
-
-fn fill_by<const CORNERS: u8>(moves: &MoveCosts, costs: &WindowCosts, weights: &mut Weights) {
-    let lengths = [moves.lengths.x, moves.lengths.y, moves.lengths.diagonal];
-    match moves.rule {
-        CostRule::Entry => fill_rows::<CORNERS, ENTRY>(lengths, costs, weights),
-        CostRule::Exit => fill_rows::<CORNERS, EXIT>(lengths, costs, weights),
-        CostRule::Mean => fill_rows::<CORNERS, MEAN>(lengths, costs, weights),
-    }
-}
-
 /// A value for each cell of a row of a window.
 type Line = [i64; WINDOW];
 
@@ -78,25 +49,51 @@ impl Shares {
     const NONE: Self = Self { entered: [[0; WINDOW]; 3], left: [[0; WINDOW]; 3], walls: [0; WINDOW] };
 }
 
+/// Writes the weights of the moves of a window.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
-fn fill_rows<const CORNERS: u8, const RULE: u8>(
-    lengths: [u32; 3],
-    costs: &WindowCosts,
-    weights: &mut Weights,
-) {
+fn fill(moves: &MoveCosts, costs: &WindowCosts, weights: &mut Weights) {
+    let has_diagonals = moves.connectivity.neighbour_count() > 4;
+    let closed = ClosedBy::new(moves.connectivity.corners());
     let mut above = Shares::NONE;
     for (row, costs) in costs.iter().enumerate() {
-        let own = shares::<RULE>(lengths, costs);
+        let own = shares(moves, costs);
         along(&own, row, weights);
         if row > 0 {
-            across::<CORNERS>(&above, &own, row, weights);
+            across(&above, &own, row, weights);
+            if has_diagonals {
+                across_corners(&above, &own, closed, row, weights);
+            }
         }
         above = own;
     }
 }
 
+/// Which obstacles beside a diagonal move close it, as masks of [`FAR`].
+#[derive(Clone, Copy)]
+struct ClosedBy {
+    any: i64,
+    both: i64,
+}
+
+impl ClosedBy {
+    fn new(corners: Corners) -> Self {
+        match corners {
+            Corners::BothFree => Self { any: FAR, both: FAR },
+            Corners::OneFree => Self { any: 0, both: FAR },
+            Corners::Any => Self { any: 0, both: 0 },
+        }
+    }
+
+    #[inline(always)]
+    fn wall(self, [one, other]: [i64; 2]) -> i64 {
+        ((one | other) & self.any) | (one & other & self.both)
+    }
+}
+
 #[inline(always)]
-fn shares<const RULE: u8>(lengths: [u32; 3], costs: &[u32; WINDOW]) -> Shares {
+fn shares(moves: &MoveCosts, costs: &[u32; WINDOW]) -> Shares {
+    let lengths = [moves.lengths.x, moves.lengths.y, moves.lengths.diagonal];
+    let (pays_entry, pays_exit) = (moves.rule != CostRule::Exit, moves.rule != CostRule::Entry);
     let mut shares = Shares::NONE;
     for x in 0..WINDOW {
         shares.walls[x] = if costs[x] == 0 { FAR } else { 0 };
@@ -105,8 +102,8 @@ fn shares<const RULE: u8>(lengths: [u32; 3], costs: &[u32; WINDOW]) -> Shares {
         for x in 0..WINDOW {
             // Less than 2^24 times 2^32.
             let cost = (u64::from(costs[x]) * u64::from(lengths[axis])) as i64 + shares.walls[x];
-            shares.entered[axis][x] = if RULE == EXIT { shares.walls[x] } else { cost };
-            shares.left[axis][x] = if RULE == ENTRY { shares.walls[x] } else { cost };
+            shares.entered[axis][x] = if pays_entry { cost } else { shares.walls[x] };
+            shares.left[axis][x] = if pays_exit { cost } else { shares.walls[x] };
         }
     }
     shares
@@ -126,19 +123,16 @@ fn along(own: &Shares, row: usize, weights: &mut Weights) {
 
 /// Writes the weights of moves between a row and the one above it.
 #[inline(always)]
-fn across<const CORNERS: u8>(above: &Shares, own: &Shares, row: usize, weights: &mut Weights) {
+fn across(above: &Shares, own: &Shares, row: usize, weights: &mut Weights) {
     write(&mut weights.moves[0][row], |x| own.left[1][x] + above.entered[1][x]);
     write(&mut weights.moves[2][row - 1], |x| above.left[1][x] + own.entered[1][x]);
-    if CORNERS == NO_DIAGONALS {
-        return;
-    }
+}
+
+/// The same for diagonal moves.
+#[inline(always)]
+fn across_corners(above: &Shares, own: &Shares, closed: ClosedBy, row: usize, weights: &mut Weights) {
     let diagonal = |from: &Shares, x: usize, to: &Shares, to_x: usize| {
-        let between = [from.walls[to_x], to.walls[x]];
-        let wall = match CORNERS {
-            BOTH_FREE => between[0] | between[1],
-            ONE_FREE => between[0] & between[1],
-            _ => 0,
-        };
+        let wall = closed.wall([from.walls[to_x], to.walls[x]]);
         from.left[2][x] + to.entered[2][to_x] + wall
     };
     write(&mut weights.moves[4][row], |x| diagonal(own, x, above, x + 1));

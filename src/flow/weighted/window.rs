@@ -78,9 +78,16 @@ pub(crate) struct Column {
 
 impl Window {
     pub(crate) fn new() -> Box<Self> {
-        let rows = [[FAR; EDGE]; WINDOW];
-        let weights = Weights { moves: [rows; 8], sides: [[[FAR; WINDOW]; 3]; 2] };
-        Box::new(Self { west: rows, own: rows, east: rows, weights })
+        // Zeros first: a constant of this size would be written by a thousand stores.
+        let rows = [[0; EDGE]; WINDOW];
+        let weights = Weights { moves: [rows; 8], sides: [[[0; WINDOW]; 3]; 2] };
+        let mut window = Box::new(Self { west: rows, own: rows, east: rows, weights });
+        let Self { west, own, east, weights: Weights { moves, sides } } = &mut *window;
+        for cells in [west, own, east].into_iter().chain(moves) {
+            cells.as_flattened_mut().fill(FAR);
+        }
+        sides.as_flattened_mut().as_flattened_mut().fill(FAR);
+        window
     }
 
     /// Loads distances.

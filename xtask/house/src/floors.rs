@@ -5,7 +5,7 @@ use crate::imports::Package;
 /// The floors from the bottom up. Modules of a floor do not import each other. A module is a file or a folder of `src`; if two
 /// contain a file, the longer name counts.
 const FLOORS: [&[&str]; 10] = [
-    &["batch", "cell", "rounding", "wire"],
+    &["batch", "cell", "order", "rounding", "wire"],
     &["error"],
     &["account", "lock", "observe", "parallel"],
     &["pending"],

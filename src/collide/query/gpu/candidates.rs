@@ -15,6 +15,7 @@ use crate::gpu::buffer::Buffer;
 use crate::gpu::frame::Frame;
 use crate::gpu::readback::{Read, Results};
 use crate::gpu::submit::Next;
+use crate::order::sort_pairs;
 use crate::pending::Pending;
 
 const LABEL: &str = "hullfield.collide.candidates";
@@ -211,7 +212,7 @@ impl CandidateQuery {
             return self.restart(frame);
         }
         if remaining.parts.is_cut {
-            self.found.sort_unstable();
+            sort_pairs(&mut self.found);
         }
         remaining.scene.give_back(remaining.input);
         Ok(Next::Answer(self.found))

@@ -42,8 +42,8 @@ type Row = [u32; EDGE];
 /// What keeps a diagonal move from being allowed.
 const NO_DIAGONALS: u8 = 0;
 const BOTH_FREE: u8 = 1;
-const ONE_FREE: u8 = 2;
-const ANY_CORNERS: u8 = 3;
+/// By [`Window::corners`]: two obstacles, or nothing.
+const LOOSE: u8 = 2;
 
 /// Whether tiles suit a grid: few corridors, and steps that are not too long.
 pub(crate) fn suits(grid: &Grid, costs: CostRange) -> bool {
@@ -96,9 +96,14 @@ struct Shifted {
 }
 
 impl Shifted {
+    #[inline(never)]
     fn filled(value: u32) -> Self {
-        let rows = [[value; EDGE]; WINDOW];
-        Self { west: rows, own: rows, east: rows }
+        let rows = [[0; EDGE]; WINDOW];
+        let mut filled = Self { west: rows, own: rows, east: rows };
+        for rows in [&mut filled.west, &mut filled.own, &mut filled.east] {
+            rows.as_flattened_mut().fill(value);
+        }
+        filled
     }
 
     /// The cell in this row and column of the window. In the columns next to its own a row may be out of date.
@@ -121,6 +126,8 @@ struct Window {
     /// The length of a step along an axis into each cell, and of a diagonal step.
     steps: Shifted,
     diagonals: Shifted,
+    /// All ones where a diagonal move needs a free cell beside it, 0 where it needs none.
+    corners: u32,
 }
 
 /// The distances, with margins around the grid, and the tiles.
@@ -186,6 +193,7 @@ impl<'a> Tiles<'a> {
                 walls: Shifted::filled(0),
                 steps: Shifted::filled(unit),
                 diagonals: Shifted::filled(diagonal),
+                corners: if grid.connectivity().corners() == Corners::Any { 0 } else { u32::MAX },
             },
         }
     }
@@ -232,8 +240,7 @@ impl<'a> Tiles<'a> {
         match (connectivity.neighbour_count(), connectivity.corners()) {
             (4, _) => self.run_by::<NO_DIAGONALS>(stop),
             (_, Corners::BothFree) => self.run_by::<BOTH_FREE>(stop),
-            (_, Corners::OneFree) => self.run_by::<ONE_FREE>(stop),
-            (_, Corners::Any) => self.run_by::<ANY_CORNERS>(stop),
+            (_, Corners::OneFree | Corners::Any) => self.run_by::<LOOSE>(stop),
         }
     }
 
@@ -449,7 +456,7 @@ fn relax_row<const CORNERS: u8>(
 /// The lengths of the paths from the cells of a row over its neighbour `beside`; at least `far` where there is none.
 #[inline(always)]
 fn row_over<const CORNERS: u8>(window: &Window, row: usize, beside: usize) -> Row {
-    let Window { distances, walls, steps, diagonals } = window;
+    let Window { distances, walls, steps, diagonals, corners } = window;
     let (near, step) = (&distances.own[beside], &steps.own[beside]);
     let (near_west, near_east) = (&distances.west[beside], &distances.east[beside]);
     let (step_west, step_east) = (&diagonals.west[beside], &diagonals.east[beside]);
@@ -460,11 +467,10 @@ fn row_over<const CORNERS: u8>(window: &Window, row: usize, beside: usize) -> Ro
         let mut least = near[x] + step[x];
         if CORNERS != NO_DIAGONALS {
             // A diagonal crosses two cells: one in the own row, one in the row beside.
-            let [between_west, between_east] = match CORNERS {
-                BOTH_FREE => [wall_west[x].max(wall_between[x]), wall_east[x].max(wall_between[x])],
-                ONE_FREE => [wall_west[x].min(wall_between[x]), wall_east[x].min(wall_between[x])],
-                _ => [0, 0],
-            };
+            let [between_west, between_east] = [wall_west[x], wall_east[x]].map(|wall| match CORNERS {
+                BOTH_FREE => wall.max(wall_between[x]),
+                _ => wall.min(wall_between[x]) & corners,
+            });
             let west = near_west[x].max(between_west) + step_west[x];
             let east = near_east[x].max(between_east) + step_east[x];
             least = least.min(west).min(east);
@@ -577,15 +583,14 @@ fn store_rows<const CORNERS: u8>(window: &Window, changed: u32, cells: &mut [u32
 /// The length of the path from a cell of the window over the cell `from` beside it; at least `far` if there is none.
 #[inline(always)]
 fn entered<const CORNERS: u8>(window: &Window, from: [usize; 2], to: [usize; 2]) -> u32 {
-    let Window { distances, walls, steps, diagonals } = window;
+    let Window { distances, walls, steps, diagonals, corners } = window;
     let via = if CORNERS == NO_DIAGONALS || from[0] == to[0] || from[1] == to[1] {
         distances.at(from) + steps.at(from)
     } else {
         let between = [walls.at([from[0], to[1]]), walls.at([to[0], from[1]])];
         let wall = match CORNERS {
             BOTH_FREE => between[0].max(between[1]),
-            ONE_FREE => between[0].min(between[1]),
-            _ => 0,
+            _ => between[0].min(between[1]) & corners,
         };
         distances.at(from).max(wall) + diagonals.at(from)
     };

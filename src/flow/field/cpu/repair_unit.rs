@@ -13,8 +13,9 @@ struct LevelQueue {
 
 impl LevelQueue {
     fn new(mut cells: Vec<(u32, u32)>) -> Self {
-        cells.sort_unstable_by(|one, other| other.cmp(one));
+        cells.sort_unstable();
         cells.dedup();
+        cells.reverse();
         Self { cells }
     }
 

@@ -12,6 +12,7 @@ use spade::{ConstrainedDelaunayTriangulation, Point2, Triangulation};
 use crate::navigate::shared::predicate::{MIN_COORDINATE, orient};
 use crate::navigate::surface::mesh::check::height_tolerance;
 use crate::navigate::surface::mesh::topology::NONE;
+use crate::order::sort_ids;
 
 /// Relative to the sum of the areas of the fan's triangles: a smaller area vector has no reliable direction.
 const MIN_AREA_SUM: f64 = 1e-12;
@@ -221,7 +222,7 @@ fn is_star(projected: &[DVec2]) -> bool {
 fn triangulate_enclosed(outline: &[u32], projected: &[DVec2]) -> Cut {
     // Each vertex once, named by its first place in the outline.
     let mut order: Vec<u32> = (0..outline.len() as u32).collect();
-    order.sort_by_key(|&at| (outline[at as usize], at));
+    sort_ids(&mut order, &|a, b| outline[a as usize].cmp(&outline[b as usize]));
     let mut first_at: Vec<u32> = vec![0; outline.len()];
     for same in order.chunk_by(|&a, &b| outline[a as usize] == outline[b as usize]) {
         for &at in same {

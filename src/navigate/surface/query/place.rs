@@ -8,6 +8,7 @@ use crate::navigate::surface::mesh::check::check;
 use crate::navigate::surface::mesh::tree::nearest_on_triangle;
 use crate::navigate::surface::query::path::Point;
 use crate::navigate::surface::query::surface::{ON_EDGE, Surface};
+use crate::order::sort_ids;
 
 /// Where a query on a surface begins or ends: near a position, or on a triangle, a face or a vertex by its number.
 ///
@@ -188,7 +189,7 @@ impl Surface {
         let sources = &self.mesh.sources;
         let sorted = self.by_face.get_or_init(|| {
             let mut sorted: Vec<u32> = (0..sources.len() as u32).collect();
-            sorted.sort_by_key(|&triangle| sources[triangle as usize]);
+            sort_ids(&mut sorted, &|a, b| sources[a as usize].cmp(&sources[b as usize]));
             sorted
         });
         let wanted = [face.model, face.face];
