@@ -17,6 +17,10 @@ const ONE: usize = 1;
 /// The most threads that may be asked for.
 const MAX_THREADS: usize = 4096;
 
+/// The most threads that `RAYON_NUM_THREADS` gives.
+#[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
+const MAX_DEFAULT: usize = 256;
+
 /// How many threads share the work of a call on the CPU: those of the caller's rayon pool, or of the library's own where the caller is in none.
 /// 1 without the feature `threads`.
 ///
@@ -42,7 +46,8 @@ pub fn thread_count() -> usize {
 }
 
 /// Sets how many threads share the work of the CPU in this process, for calls from now on; work that runs goes on with the threads it has. 0, as
-/// at the start, is as many as rayon's global pool has: one for each core unless `RAYON_NUM_THREADS` says otherwise.
+/// at the start, is as many as rayon's global pool has: one for each core unless `RAYON_NUM_THREADS` says otherwise. That
+/// variable gives at most 256 threads; 0 and what is no whole number count as unset.
 ///
 /// A call from within a rayon pool of the caller's works in that pool, whatever is set here. The threads of each count are made once and kept.
 /// In a child process that was made by `fork` they are made anew, as a child has none of its parent's threads.
@@ -414,6 +419,18 @@ mod pools {
         static LAST: Cell<Option<Own>> = const { Cell::new(None) };
     }
 
+    /// As many as rayon's global pool has. Where `RAYON_NUM_THREADS` asks for more than [`MAX_DEFAULT`](super::MAX_DEFAULT), that pool is not
+    /// made: rayon makes up to 65,535 threads, for minutes.
+    fn default_count() -> usize {
+        let asked = std::env::var("RAYON_NUM_THREADS").ok().and_then(|count| count.parse().ok());
+        bounded(asked).unwrap_or_else(rayon::current_num_threads)
+    }
+
+    /// The count to use in place of one that is too large.
+    pub(super) fn bounded(asked: Option<usize>) -> Option<usize> {
+        asked.filter(|&count| count > super::MAX_DEFAULT).map(|_| super::MAX_DEFAULT)
+    }
+
     pub(super) fn pool() -> Option<&'static ThreadPool> {
         let (process, wanted) = (std::process::id(), WANTED.load(Ordering::Relaxed));
         let fits = |own: &Own| own.process == process && own.wanted == wanted;
@@ -424,7 +441,7 @@ mod pools {
         let own = match all.iter().copied().find(fits) {
             Some(own) => own,
             None => {
-                let thread_count = if wanted == 0 { rayon::current_num_threads() } else { wanted };
+                let thread_count = if wanted == 0 { default_count() } else { wanted };
                 let named = rayon::ThreadPoolBuilder::new().thread_name(|index| format!("hullfield {index}"));
                 let pool = named.num_threads(thread_count).build().ok()?;
                 let own = Own { process, wanted, pool: Box::leak(Box::new(pool)) };
@@ -469,6 +486,66 @@ mod tests {
     #[test]
     fn a_panic_of_waiting_work_comes_out() {
         let panicked = std::panic::catch_unwind(|| map_waiting(&[1, 2, 3], |&item| assert!(item != 2)));
+        assert!(panicked.is_err());
+    }
+
+    #[test]
+    fn a_count_of_the_environment_is_bounded() {
+        let counts = [None, Some(0), Some(1), Some(MAX_DEFAULT), Some(MAX_DEFAULT + 1), Some(usize::MAX)];
+        let expected = [None, None, None, None, Some(MAX_DEFAULT), Some(MAX_DEFAULT)];
+        assert_eq!(counts.map(pools::bounded), expected);
+    }
+
+    /// Ranges cover all items once, whatever the shares, and results are in order.
+    #[test]
+    fn all_items_are_worked_on_once_and_in_order() {
+        for count in [0, 1, 2, 3, 7, 64, 1000] {
+            let items: Vec<usize> = (0..count).collect();
+            let doubled: Vec<usize> = items.iter().map(|item| 2 * item).collect();
+            for share in [0, 1, 2, 5, 999, 1000, usize::MAX] {
+                assert_eq!(map_shares(&items, share, |item| 2 * item), doubled);
+                let mut filled = vec![7; 3];
+                fill(&mut filled, count, share, |item| 2 * item);
+                assert_eq!(filled, doubled);
+            }
+            assert_eq!(map_singly(count, |item| 2 * item), doubled);
+            assert_eq!(map_init(&items, || 2, |factor, item| *factor * item), doubled);
+            assert_eq!(each(items.clone(), |item| 2 * item), doubled);
+            for len in [1, 2, 63, 2000] {
+                let sums: Vec<usize> = items.chunks(len).map(|chunk| chunk.iter().sum()).collect();
+                assert_eq!(map_chunks(&items, len, |chunk| chunk.iter().sum::<usize>()), sums);
+                let mut changed = items.clone();
+                let numbers = map_chunks_mut(&mut changed, len, |number, chunk| {
+                    chunk.iter_mut().for_each(|item| *item *= 2);
+                    number
+                });
+                assert_eq!((changed, numbers), (doubled.clone(), (0..sums.len()).collect()));
+                let mut changed = items.clone();
+                for_each_chunk(&mut changed, len, |(number, chunk)| {
+                    assert_eq!(chunk[0], number * len);
+                    chunk.iter_mut().for_each(|item| *item *= 2);
+                });
+                assert_eq!(changed, doubled);
+                let mut changed = items.clone();
+                for_each_share(changed.chunks_mut(len).collect(), 2, |chunk: &mut [usize]| chunk.fill(1));
+                for_each_mut(&mut changed, |item| *item += 1);
+                assert_eq!(changed, vec![2; count]);
+                let failing =
+                    try_chunks_mut(
+                        &mut changed,
+                        len,
+                        |number, _| {
+                            if number % 2 == 1 { Err(number) } else { Ok(()) }
+                        },
+                    );
+                assert_eq!(failing, if sums.len() > 1 { Err(1) } else { Ok(()) });
+            }
+        }
+    }
+
+    #[test]
+    fn a_panic_of_a_task_comes_out() {
+        let panicked = std::panic::catch_unwind(|| map(&[1, 2, 3, 4], |&item| assert!(item != 3)));
         assert!(panicked.is_err());
     }
 

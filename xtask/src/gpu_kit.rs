@@ -32,7 +32,7 @@ done
 "$here/hullfield-bench" gpu --json "$out/gpu.json" "$@" | tee "$out/gpu.txt"
 "#;
 
-/// Builds the program in release and packs it into `target/gpu-kit`.
+/// Builds the program in the profile `measure` and packs it into `target/gpu-kit`.
 ///
 /// # Errors
 /// What failed: the build, or a file.
@@ -40,12 +40,12 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
     if let Some(arg) = args.first() {
         return Err(format!("`gpu` takes no arguments, `{arg}` given; the kit's own go to its run.sh"));
     }
-    let built = cargo().args(["build", "--release", "--package", "hullfield-bench"]).status();
+    let built = cargo().args(["build", "--profile", "measure", "--package", "hullfield-bench"]).status();
     if !built.is_ok_and(|status| status.success()) {
         return Err("hullfield-bench was not built".into());
     }
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    let program = target.join("release").join(format!("hullfield-bench{}", std::env::consts::EXE_SUFFIX));
+    let program = target.join("measure").join(format!("hullfield-bench{}", std::env::consts::EXE_SUFFIX));
     let folder = target.join("gpu-kit");
     let bytes = pack(&program, &folder, &commit())?;
     let mib = bytes as f64 / f64::from(1 << 20);

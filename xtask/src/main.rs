@@ -40,7 +40,7 @@ usage: cargo xtask <chore>
   ci                  formatting, lints, documentation, house, wasm, licences, spelling; each step timed
   house [--list]      check the sources against the rules of ARCHITECTURE.md: imports run downward, no circles of files,
                       each shader has a Rust file of its name; --list prints all imports between files
-  gpu                 build hullfield-bench in release and pack it into target/gpu-kit, for a machine with a GPU, but
+  gpu                 build hullfield-bench (profile `measure`) and pack it into target/gpu-kit, for a machine with a GPU, but
                       without a network and a compiler
   gpu-tests           list the tests that need an adapter
   adapter             print the adapter that the tests would find; changes nothing
