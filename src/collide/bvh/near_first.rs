@@ -301,33 +301,16 @@ impl Probe for FarBoxPoint {
 }
 
 impl Tree {
-    /// Visits the bodies whose boxes are within the visitor's limit, nearer boxes mostly first.
+    /// Visits the bodies whose boxes are within the visitor's limit, nearer boxes mostly first: all bodies, or only those in some places of the
+    /// tree's order, a world's.
     #[inline(always)]
-    pub(crate) fn near_first(&self, probe: &impl Probe, visitor: &mut impl BodyVisit) {
-        self.walk_near_first(probe, None, visitor);
-    }
-
-    /// The same for the bodies in some places of the tree's order: those of a world. No other is visited.
-    #[inline(always)]
-    pub(crate) fn near_first_within(
-        &self,
-        probe: &impl Probe,
-        places: Range<usize>,
-        visitor: &mut impl BodyVisit,
-    ) {
-        if !places.is_empty() {
-            self.walk_near_first(probe, Some(places), visitor);
-        }
-    }
-
-    #[inline(always)]
-    fn walk_near_first(
+    pub(crate) fn near_first(
         &self,
         probe: &impl Probe,
         places: Option<Range<usize>>,
         visitor: &mut impl BodyVisit,
     ) {
-        if self.order.is_empty() {
+        if self.order.is_empty() || places.as_ref().is_some_and(Range::is_empty) {
             return;
         }
         // Depth first: at most WIDTH - 1 of each level stay on the stack. It is two lists, because an array of tuples is cleared one number at
@@ -504,7 +487,7 @@ mod tests {
                     continue;
                 }
                 let mut all = All::default();
-                tree.near_first(&SlabRay::new(origin, direction, length), &mut all);
+                tree.near_first(&SlabRay::new(origin, direction, length), None, &mut all);
                 for (body, aabb) in (0..).zip(&boxes) {
                     if meets(aabb, origin, direction) == Some(true) {
                         assert!(all.0.contains(&body), "{origin:?} {direction:?} misses {aabb:?}");
@@ -545,7 +528,7 @@ mod tests {
                     continue;
                 }
                 let mut all = All::default();
-                tree.near_first(&SlabBox::new(&moving, direction, length), &mut all);
+                tree.near_first(&SlabBox::new(&moving, direction, length), None, &mut all);
                 for (body, aabb) in (0..).zip(&boxes) {
                     // The ray of the least corner against the box of the differences, in f64.
                     let (mut enter, mut exit, mut is_apart) = (0.0_f64, f64::INFINITY, false);
@@ -593,7 +576,7 @@ mod tests {
                 let low = [0; 3].map(|_| (10.0 * random.signed()) as f32);
                 let asked = Aabb::new(low, low.map(|x| x + 0.4));
                 let mut near = Within(limit, Vec::new());
-                tree.near_first(&NearBox(asked), &mut near);
+                tree.near_first(&NearBox(asked), None, &mut near);
                 let normal = [0; 3].map(|_| random.signed());
                 let length = normal.iter().map(|x| x * x).sum::<f64>().sqrt();
                 let normal = normal.map(|x| (x / length) as f32);
@@ -604,7 +587,7 @@ mod tests {
                     ..asked
                 };
                 let mut below = Within(limit, Vec::new());
-                tree.near_first(&NearPlane(plane), &mut below);
+                tree.near_first(&NearPlane(plane), None, &mut below);
                 for (body, aabb) in (0..).zip(&boxes) {
                     let gap = |k: usize| {
                         f64::from(aabb.min[k] - asked.max[k])
@@ -648,7 +631,7 @@ mod tests {
                 let most = [3, 20, count][i % 3].min(count - begin);
                 let places = begin..begin + (random.unit() * (most + 1) as f64) as usize;
                 let mut found = All::default();
-                tree.near_first_within(&probe, places.clone(), &mut found);
+                tree.near_first(&probe, Some(places.clone()), &mut found);
                 let mut expected = tree.order[places].to_vec();
                 expected.sort_unstable();
                 found.0.sort_unstable();
@@ -686,7 +669,7 @@ mod tests {
         for _ in 0..300 {
             let point = [0; 3].map(|_| (15.0 * random.signed()) as f32);
             let mut nearest = Nearest(&boxes, point, f32::INFINITY, 0);
-            tree.near_first(&BoxPoint(point), &mut nearest);
+            tree.near_first(&BoxPoint(point), None, &mut nearest);
             let truth = boxes.iter().map(|aabb| off(aabb, point)).fold(f32::INFINITY, f32::min);
             assert_eq!(nearest.2, truth);
             visited += nearest.3;

@@ -63,7 +63,7 @@ impl Fields {
         let velocity = DVec3::from(cast.motion.velocity.map(f64::from));
         let probe = SlabBox::new(&shape.aabb, velocity.to_array(), cast.length);
         let (mut first, mut count, mut failure) = (first, 0, None);
-        self.walk(&probe, id, limit, |body, field, limit| {
+        self.walk(&probe, id, limit, &mut |body, field, limit| {
             let is_over = failure.is_some() || find == Goal::Any && !hits.is_empty();
             let (group, mask) = (shape.body.group, shape.body.mask);
             if is_over || group & body.body.mask == 0 || body.body.group & mask == 0 {

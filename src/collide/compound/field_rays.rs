@@ -65,7 +65,7 @@ impl Fields {
         let (mut count, mut failure) = (0, None);
         let from = (line.origin - self.origin).to_array();
         let probe = FarSlabRay::new(from, line.direction.to_array(), line.length);
-        self.walk(&probe, ray, limit, |body, field, limit| {
+        self.walk(&probe, ray, limit, &mut |body, field, limit| {
             let is_over = failure.is_some() || goal == Goal::Any && !hits.is_empty();
             if is_over || line.group & body.body.mask == 0 || body.body.group & line.mask == 0 {
                 return limit;
@@ -174,7 +174,7 @@ impl Fields {
                 let (mut nearest, mut count, mut failure) = (None, 0, None);
                 let most = best.map_or(max_distance, |best| best.0);
                 let probe = FarBoxPoint::new((point - self.origin).to_array());
-                self.walk(&probe, row.row.point, most, |body, field, most| {
+                self.walk(&probe, row.row.point, most, &mut |body, field, most| {
                     if failure.is_some() {
                         return most;
                     }
@@ -216,7 +216,7 @@ impl Fields {
                 let point = DVec3::from(points[id as usize]);
                 let (mut count, mut failure) = (0, None);
                 let probe = FarBoxPoint::new((point - self.origin).to_array());
-                self.walk(&probe, id, 0.0, |body, field, limit| {
+                self.walk(&probe, id, 0.0, &mut |body, field, limit| {
                     if failure.is_some() {
                         return limit;
                     }

@@ -120,31 +120,28 @@ impl Fields {
         probe: &impl Probe,
         asker: u32,
         limit: f64,
-        work: impl FnMut(&FieldBody, &Field, f64) -> f64,
+        work: &mut dyn FnMut(&FieldBody, &Field, f64) -> f64,
     ) -> f64 {
+        let world = self.worlds.get(asker).map(|world| world.start as usize..world.end as usize);
         let mut walk = Walk { shapes: &self.shapes, bodies: &self.movers.bodies, limit, work };
-        match self.worlds.get(asker) {
-            Some(world) => {
-                let places = world.start as usize..world.end as usize;
-                self.movers.tree.near_first_within(probe, places, &mut walk);
-            }
-            None => self.movers.tree.near_first(probe, &mut walk),
+        // One call, as the walk is inlined.
+        for (group, places) in [(&self.movers, world), (&self.statics, None)] {
+            walk.bodies = &group.bodies;
+            group.tree.near_first(probe, places, &mut walk);
         }
-        walk.bodies = &self.statics.bodies;
-        self.statics.tree.near_first(probe, &mut walk);
         walk.limit
     }
 }
 
 /// Visits the bodies of one tree.
-struct Walk<'a, F> {
+struct Walk<'a> {
     shapes: &'a [Arc<Shape>],
     bodies: &'a [FieldBody],
     limit: f64,
-    work: F,
+    work: &'a mut dyn FnMut(&FieldBody, &Field, f64) -> f64,
 }
 
-impl<F: FnMut(&FieldBody, &Field, f64) -> f64> BodyVisit for Walk<'_, F> {
+impl BodyVisit for Walk<'_> {
     fn limit(&self) -> f32 {
         at_least(self.limit)
     }

@@ -86,16 +86,13 @@ impl Targets<'_> {
     /// Visits movers and statics.
     #[inline(always)]
     fn walk(&self, probe: &impl Probe, id: u32, visitor: &mut (impl BodyVisit + FromBody)) {
-        match self.worlds.get(id) {
-            Some(world) => {
-                let places = world.start as usize..world.end as usize;
-                self.tree.near_first_within(probe, places, visitor);
-            }
-            None => self.tree.near_first(probe, visitor),
-        }
-        if !self.statics.is_empty() {
-            visitor.count_from(self.movers.len() as u32);
-            self.static_boxes.tree.near_first(probe, visitor);
+        let world = self.worlds.get(id).map(|world| world.start as usize..world.end as usize);
+        // One call, as the walk is inlined.
+        for (first, tree, places) in
+            [(0, self.tree, world), (self.movers.len() as u32, &self.static_boxes.tree, None)]
+        {
+            visitor.count_from(first);
+            tree.near_first(probe, places, visitor);
         }
     }
 

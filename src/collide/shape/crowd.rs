@@ -38,16 +38,14 @@ impl Crowd<'_> {
             Some(world) => ids_of_world(planes, world, mover_count).for_each(plane),
             None => planes.iter().copied().for_each(plane),
         }
-        match world {
-            Some(world) => {
-                let places = world.start as usize..world.end as usize;
-                self.tree.near_first_within(probe, places, visitor);
-            }
-            None => self.tree.near_first(probe, visitor),
-        }
-        if self.input.bodies.len() > mover_count {
-            let mut visitor = Statics { visitor, first: mover_count as u32 };
-            self.static_boxes.tree.near_first(probe, &mut visitor);
+        let places = world.map(|world| world.start as usize..world.end as usize);
+        let mut visitor = CountedFrom { visitor, first: 0 };
+        // One call, as the walk is inlined.
+        for (first, tree, places) in
+            [(0, self.tree, places), (mover_count as u32, &self.static_boxes.tree, None)]
+        {
+            visitor.first = first;
+            tree.near_first(probe, places, &mut visitor);
         }
     }
 
@@ -93,14 +91,14 @@ pub(crate) fn placed_pair<'a>(
     ([placed, Placement::at(sides[1], other, position - base)], base)
 }
 
-/// A visitor of statics, which their tree counts from 0.
-struct Statics<'v, V> {
+/// A visitor of one tree's bodies, which the tree counts from 0.
+struct CountedFrom<'v, V> {
     visitor: &'v mut V,
-    /// Row of the first static.
+    /// Row of the first body.
     first: u32,
 }
 
-impl<V: BodyVisit> BodyVisit for Statics<'_, V> {
+impl<V: BodyVisit> BodyVisit for CountedFrom<'_, V> {
     #[inline(always)]
     fn limit(&self) -> f32 {
         self.visitor.limit()
