@@ -2,8 +2,8 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Instant;
 
+use crate::record::Step;
 use crate::workspace::cargo;
 
 /// Runs every check.
@@ -17,14 +17,8 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
     let mut failed = Vec::new();
     let mut run_check = |name: &str, check: &mut dyn FnMut() -> bool| {
         eprintln!("xtask: {name}");
-        let start = Instant::now();
-        let passed = check();
-        eprintln!(
-            "xtask: {name}: {} in {:.1} s",
-            if passed { "ok" } else { "FAILED" },
-            start.elapsed().as_secs_f64()
-        );
-        if !passed {
+        let step = Step::begin(name);
+        if !step.end(check()) {
             failed.push(name.to_owned());
         }
     };

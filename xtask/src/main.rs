@@ -1,12 +1,16 @@
-//! The project's chores, as a program without dependencies, equal on every platform and in CI.
+//! The project's chores, as a program that builds in seconds, equal on every platform and in CI.
 
 mod adapter;
+mod all;
 mod ci;
 mod driver;
 mod gpu_kit;
 mod gpu_tests;
+mod harness;
 mod install;
+mod junit;
 mod python;
+mod record;
 mod serve;
 mod test;
 mod wasm;
@@ -34,6 +38,10 @@ usage: cargo xtask <chore>
                         makes and fills with pip; types, style and the pages of its interface too. ARGS are passed to pytest
                       --web [--if-there] [FILES…]  only the tests of the playground, in headless Chromium, which is installed
                         with node where they are missing; --if-there as above. FILES are some of web/tests
+  all                 what CI runs: checks, tests, second driver, benches, wheel, browser. At the end a table of stages (CPU and wall
+                      seconds, peak memory of one process) and of the slowest tests. CI_TIMES=FILE writes the same as JSON.
+                      HULLFIELD_SEED is set from the commit where it is not set
+  fetch               download what the tests of the wheel, of the browser and of a second driver need
   web                 build the playground into target/web/page, and the npm package into target/web/package. Options:
                       --package       build the package alone
                       --serve [PORT]  then serve the page on this machine, on a free port unless one is given
@@ -51,7 +59,11 @@ fn main() -> ExitCode {
     let done = match args.first().map(String::as_str) {
         Some("test") if args.get(1).is_some_and(|arg| arg == "--python") => python::test(&args[2..]),
         Some("test") if args.get(1).is_some_and(|arg| arg == "--web") => web::test(&args[2..]),
+        Some("test") if args.get(1).is_some_and(|arg| arg == "--benches") => test::benches(&args[2..]),
         Some("web") => web::run(&args[1..]),
+        Some("all") => all::run(&args[1..]),
+        Some("fetch") => fetch(&args[1..]),
+        Some(harness::CHORE) => return harness::run(&args[1..]),
         Some("test") => test::run(&args[1..]),
         Some("ci") => ci::run(&args[1..]),
         Some("gpu") => gpu_kit::run(&args[1..]),
@@ -71,6 +83,9 @@ fn main() -> ExitCode {
         }
         Some(other) => Err(format!("there is no chore `{other}`\n\n{HELP}")),
     };
+    if let Some(usage) = record::usage() {
+        record::append(&record::Line::Usage(usage));
+    }
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
@@ -78,6 +93,30 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Downloads what tests need. Each part that could not be had is a line; the tests that need it try again.
+fn fetch(args: &[String]) -> Result<(), String> {
+    if let Some(arg) = args.first() {
+        return Err(format!("`fetch` takes no arguments, `{arg}` given"));
+    }
+    let parts: [(&str, fn() -> Result<(), String>); 4] = [
+        ("a Vulkan driver", || install::ensure_adapter().map(drop)),
+        ("the second driver", || driver::find("swiftshader").map(drop)),
+        ("programs for the browser", web::fetch),
+        ("packages of Python", python::fetch),
+    ];
+    let mut failed = Vec::new();
+    for (name, part) in parts {
+        let step = record::Step::begin(name);
+        let done = part();
+        if let Err(message) = &done {
+            eprintln!("xtask: {message}");
+            failed.push(name);
+        }
+        step.end(done.is_ok());
+    }
+    if failed.is_empty() { Ok(()) } else { Err(format!("could not be had: {}", failed.join(", "))) }
 }
 
 /// Runs the package `hullfield-house`, which needs a parser and is a package of its own.

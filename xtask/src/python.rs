@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
 
-use crate::install;
-use crate::workspace::{is_set, root};
+use crate::record::{self, Step};
+use crate::workspace::{is_set, root, target};
+use crate::{all, install, junit};
 
 /// What the tests need beside numpy.
 const NEEDED: [&str; 11] = [
@@ -37,16 +37,14 @@ pub(crate) fn test(args: &[String]) -> Result<(), String> {
     let folder = root().join("python");
     let mut failed = Vec::new();
     let mut step = |name: &str, command: &mut Command| {
-        let start = Instant::now();
+        let step = Step::begin(format!("python, {name}"));
         let passed = command
             .current_dir(&folder)
             .env("HULLFIELD_REQUIRE_GPU", "1")
             .stdin(Stdio::null())
             .status()
             .is_ok_and(|status| status.success());
-        let seconds = start.elapsed().as_secs_f64();
-        eprintln!("xtask: python, {name}: {} in {seconds:.0} s", if passed { "ok" } else { "FAILED" });
-        if !passed {
+        if !step.end(passed) {
             failed.push(name.to_owned());
         }
         passed
@@ -71,8 +69,25 @@ pub(crate) fn test(args: &[String]) -> Result<(), String> {
     if step("pages of the interface", &mut pages) {
         eprintln!("xtask: python, pages of the interface: {}", page.join("index.html").display());
     }
-    step("tests", environment.command("pytest").args(["-q", "--timeout=600"]).args(args));
+    let report = all::report("pytest.xml");
+    let mut tests = environment.command("pytest");
+    tests.args(["-q", "--timeout=600"]).args(args);
+    if let Some(report) = &report {
+        tests.arg("--junitxml").arg(report);
+    }
+    step("tests", &mut tests);
+    if let Some(report) = &report {
+        junit::record(report, "pytest");
+    }
     if failed.is_empty() { Ok(()) } else { Err(format!("the Python package failed: {}", failed.join(", "))) }
+}
+
+/// Makes and fills the virtual environment.
+///
+/// # Errors
+/// What could not be found or installed.
+pub(crate) fn fetch() -> Result<(), String> {
+    prepare().map(drop)
 }
 
 /// A virtual environment.
@@ -100,24 +115,23 @@ impl Environment {
 
 /// The environment below `target`, made and filled where it is missing.
 fn prepare() -> Result<Environment, String> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    let environment = Environment { folder: target.join("python") };
+    let environment = Environment { folder: target().join("python") };
     if !environment.programs().join("python").exists() && !environment.programs().join("python.exe").exists()
     {
-        let python = find()?;
+        let python = find().map_err(record::missing)?;
         eprintln!("xtask: {} -m venv {}", python.display(), environment.folder.display());
         run(Command::new(&python).args(["-m", "venv"]).arg(&environment.folder), "the virtual environment")?;
     }
-    let start = Instant::now();
+    let step = Step::begin("python, packages");
     let pip = |packages: &[&str]| {
         let mut command = environment.command("python");
         command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(packages);
         run(&mut command, &format!("pip install {}", packages.join(" ")))
     };
-    pip(&NEEDED)?;
+    pip(&NEEDED).map_err(record::missing)?;
     if let Err(message) = pip(&[RAY]) {
         if is_set("CI") {
-            return Err(message);
+            return Err(record::missing(message));
         }
         eprintln!("xtask: {message}; the tests of hullfield.ray are skipped");
     }
@@ -126,7 +140,7 @@ fn prepare() -> Result<Environment, String> {
             eprintln!("xtask: {message}; its comparisons are skipped");
         }
     }
-    eprintln!("xtask: python, packages: ok in {:.0} s", start.elapsed().as_secs_f64());
+    step.end(true);
     Ok(environment)
 }
 

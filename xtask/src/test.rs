@@ -5,9 +5,11 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 
+use crate::record::{self, Line, Step};
+
 use crate::gpu_tests::{self, GpuTest, Program};
-use crate::workspace::{cargo, is_set, root};
-use crate::{driver, install};
+use crate::workspace::{cargo, is_set, root, target};
+use crate::{driver, harness, install};
 
 /// The short selection: for each kind of kernel a test of a few seconds on a software driver, most of it shader compilation.
 /// They take two minutes with SwiftShader on two busy cores.
@@ -64,11 +66,11 @@ struct Options {
     rest: Vec<String>,
 }
 
-/// The package whose tests run only with `--all`: its dependencies take minutes to build.
+/// The benches, whose dependencies take minutes to build: see [`benches`].
 const BENCH_PACKAGE: &str = "hullfield-bench";
 
-/// The Python package: see `python.rs`.
-const PYTHON_PACKAGE: &str = "hullfield-python";
+/// The packages whose tests are chores of their own: `--benches`, and `--python`.
+const APART: [&str; 2] = [BENCH_PACKAGE, "hullfield-python"];
 
 /// The selection of tests.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
@@ -92,7 +94,7 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
     let options = parse(args)?;
     let driver = match &options.driver {
         None => {
-            let found = install::ensure_adapter()?;
+            let found = install::ensure_adapter().map_err(record::missing)?;
             eprintln!("xtask: GPU adapter: {found}");
             None
         }
@@ -100,9 +102,10 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
             Ok(driver) => Some(driver),
             Err(message) if options.if_there => {
                 eprintln!("xtask: tests on {name}: SKIPPED, {message}");
+                record::missing_but_allowed(&message);
                 return Ok(());
             }
-            Err(message) => return Err(message),
+            Err(message) => return Err(record::missing(message)),
         },
     };
     let selected = match options.selection {
@@ -127,6 +130,7 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
     let mut totals = Totals::default();
     let mut seen = Seen::default();
     let mut failed = None;
+    let runner = if record::is_on() { Some(harness::option()?) } else { None };
     for (args, is_reduced) in runs {
         if selected.is_empty() {
             eprintln!("xtask: HULLFIELD_REQUIRE_GPU=1 cargo {}", args.join(" "));
@@ -136,22 +140,47 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
                 selected.len()
             );
         }
-        let mut command = cargo();
-        if let Some(driver) = &driver {
-            driver.bind(&mut command);
+        let prepared = |args: &[String]| {
+            let mut command = cargo();
+            if let Some(driver) = &driver {
+                driver.bind(&mut command);
+            }
+            if options.selection == Selection::All {
+                command.env("HULLFIELD_LONG", "1");
+            }
+            if is_reduced {
+                command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "0");
+            }
+            command.args(args);
+            command
+        };
+        let is_doc = args.iter().any(|arg| arg == "--doc");
+        let name = if is_doc { "the documentation" } else { "the programs" };
+        if runner.is_some() && !is_doc {
+            // Apart from the tests, so that the table has both times.
+            let step = Step::begin(format!("build of {name}"));
+            let status = run_cargo(&mut prepared(&building(&args)), &mut totals, &mut seen)?;
+            if !step.end(status.success()) {
+                failed = Some(status);
+                continue;
+            }
         }
-        if options.selection == Selection::All {
-            command.env("HULLFIELD_LONG", "1");
+        let args = match &runner {
+            // rustdoc would call it for each example.
+            Some(option) if !is_doc => [&args[..1], &option[..], &args[1..]].concat(),
+            _ => args,
+        };
+        let step = runner.is_some().then(|| Step::begin(format!("tests of {name}")));
+        let status = run_cargo(&mut prepared(&args), &mut totals, &mut seen)?;
+        if let Some(step) = step {
+            step.end(status.success());
         }
-        if is_reduced {
-            command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "0");
-        }
-        let status = run_cargo(command.args(&args), &mut totals, &mut seen)?;
         if !status.success() {
             // One failure must not hide the next.
             failed = Some(status);
         }
     }
+    record::append(&Line::Count { passed: totals.passed, failed: totals.failed, skipped: totals.ignored });
     // In CI cargo's own lines are last.
     if !is_set("CI") {
         let seconds = start.elapsed().as_secs_f64();
@@ -177,6 +206,12 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
     }
 }
 
+/// The arguments that build what a run of tests needs.
+fn building(args: &[String]) -> Vec<String> {
+    let cut = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
+    args[..cut].iter().cloned().chain(["--no-run".to_owned()]).collect()
+}
+
 /// Runs cargo, passes its output on, and records the results of the test harness.
 fn run_cargo(command: &mut Command, totals: &mut Totals, seen: &mut Seen) -> Result<ExitStatus, String> {
     // Without it Mesa prints a message for each device.
@@ -198,10 +233,14 @@ fn run_cargo(command: &mut Command, totals: &mut Totals, seen: &mut Seen) -> Res
         let mut line = Vec::new();
         let mut stdout = std::io::stdout().lock();
         while output.read_until(b'\n', &mut line).is_ok_and(|count| count > 0) {
-            let _ = stdout.write_all(&line).and_then(|()| stdout.flush());
             let text = String::from_utf8_lossy(&line);
-            totals.count(&text);
-            seen.record(&text);
+            if let Some(program) = text.strip_prefix(harness::MARK) {
+                program.trim_end().clone_into(&mut seen.program);
+            } else {
+                totals.count(&text);
+                seen.record(&text);
+                let _ = stdout.write_all(&line).and_then(|()| stdout.flush());
+            }
             line.clear();
         }
     }
@@ -282,34 +321,42 @@ struct Seen {
     run: HashSet<String>,
     /// In the order of the output. They are named at the end: a log that is cut off often lacks the harness's own list.
     failed: Vec<String>,
+    /// The program whose results come.
+    program: String,
 }
 
 impl Seen {
     /// Records a line of the harness's output.
     fn record(&mut self, line: &str) {
-        let Some((name, result)) = test_result(line) else {
+        let Some((name, result, seconds)) = test_result(line) else {
             return;
         };
-        if result.trim_end() == "FAILED" {
+        if result == "FAILED" {
             self.failed.push(name.to_owned());
+        }
+        if let Some(seconds) = seconds {
+            record::append(&Line::Test { seconds, program: self.program.clone(), name: name.to_owned() });
         }
         self.run.insert(name.to_owned());
     }
 }
 
-/// The test that a line of the harness gives the result of, and the result.
-fn test_result(line: &str) -> Option<(&str, &str)> {
+/// The test that a line of the harness gives the result of, the result, and the seconds that it took where the harness was asked for them.
+fn test_result(line: &str) -> Option<(&str, &str, Option<f64>)> {
     let (name, result) = line.strip_prefix("test ")?.split_once(" ... ")?;
-    Some((name.strip_suffix(" - should panic").unwrap_or(name), result))
+    let name = name.strip_suffix(" - should panic").unwrap_or(name);
+    let result = result.trim_end();
+    let timed = result.strip_suffix("s>").and_then(|text| text.rsplit_once(" <"));
+    let timed = timed.and_then(|(result, seconds)| Some((result, seconds.parse().ok()?)));
+    Some(timed.map_or((name, result, None), |(result, seconds)| (name, result, Some(seconds))))
 }
 
 /// Cargo's arguments to run tests by name. They select the whole workspace, as for all tests: with fewer packages cargo would
 /// choose other features of dependencies, and build everything again.
 fn selecting_args(tests: &[GpuTest], rest: &[String]) -> Vec<String> {
-    let mut args: Vec<String> =
-        ["test", "--workspace", "--exclude", PYTHON_PACKAGE, "--features", FEATURES, "--no-fail-fast"]
-            .map(String::from)
-            .to_vec();
+    let mut args: Vec<String> = ["test", "--workspace"].map(String::from).to_vec();
+    args.extend(APART.iter().flat_map(|package| ["--exclude", package]).map(String::from));
+    args.extend(["--features", FEATURES, "--no-fail-fast"].map(String::from));
     args.extend(rest.iter().filter(|arg| *arg == "--release").cloned());
     let programs: BTreeSet<&Program> = tests.iter().map(|test| &test.program).collect();
     for program in programs {
@@ -331,6 +378,53 @@ fn reduced_args(build: &str, names: &[&str]) -> Vec<String> {
     words.chain(["--", "--exact"]).chain(names.iter().copied()).map(String::from).collect()
 }
 
+/// Runs the tests of the benches, which are built in release with the features that the wheel's build has, and counts the instructions of a few
+/// cases. `args` are passed to `cargo test`.
+///
+/// # Errors
+/// An adapter that is missing and cannot be installed, a failed test, or a case that takes more instructions than it did.
+pub(crate) fn benches(args: &[String]) -> Result<(), String> {
+    let found = install::ensure_adapter().map_err(record::missing)?;
+    eprintln!("xtask: GPU adapter: {found}");
+    let mut tests: Vec<String> =
+        ["test", "--release", "--package", BENCH_PACKAGE, "--no-fail-fast"].map(String::from).to_vec();
+    tests.extend(args.iter().cloned());
+    if args.is_empty() {
+        tests.extend(["--", "--include-ignored"].map(String::from));
+    }
+    let (mut totals, mut seen) = (Totals::default(), Seen::default());
+    let mut prepared = |args: &[String]| {
+        let mut command = cargo();
+        command.env("HULLFIELD_LONG", "1").args(args);
+        run_cargo(&mut command, &mut totals, &mut seen)
+    };
+    let step = Step::begin("build of the benches");
+    if !step.end(prepared(&building(&tests))?.success()) {
+        return Err("the benches were not built".to_owned());
+    }
+    let tests =
+        if record::is_on() { [&tests[..1], &harness::option()?, &tests[1..]].concat() } else { tests };
+    let step = Step::begin("tests of the benches");
+    let is_passed = step.end(prepared(&tests)?.success());
+    record::append(&Line::Count { passed: totals.passed, failed: totals.failed, skipped: totals.ignored });
+    let step = Step::begin("instruction counts");
+    let program = target().join("release").join(format!("{BENCH_PACKAGE}{}", std::env::consts::EXE_SUFFIX));
+    let status = Command::new(&program).current_dir(root()).args(["check", "--tolerance", "10%"]).status();
+    let status = status.map_err(|error| format!("{}: {error}", program.display()))?;
+    if status.code() == Some(NOT_COMPARABLE) {
+        eprintln!("xtask: the instruction counts were not compared");
+    }
+    let is_counted = step.end(status.success() || status.code() == Some(NOT_COMPARABLE));
+    match (is_passed, is_counted) {
+        (true, true) => Ok(()),
+        (false, _) => Err(format!("tests of the benches failed: {}", seen.failed.join(", "))),
+        (true, false) => Err("a case takes more instructions than it did".to_owned()),
+    }
+}
+
+/// The exit code of `hullfield-bench check` where the counts of this machine can't be compared with the baseline's.
+const NOT_COMPARABLE: i32 = 3;
+
 /// Cargo's arguments for each run.
 fn cargo_args(selection: Selection, args: &[String]) -> Vec<Vec<String>> {
     let args = args.strip_prefix(&["--".to_string()]).unwrap_or(args);
@@ -341,10 +435,8 @@ fn cargo_args(selection: Selection, args: &[String]) -> Vec<Vec<String>> {
     let mut all = vec!["test".to_string()];
     if !names_packages {
         all.extend(["--workspace", "--features", FEATURES].map(String::from));
-        // Its tests are Python's.
-        all.extend(["--exclude".into(), PYTHON_PACKAGE.into()]);
-        if selection != Selection::All {
-            all.extend(["--exclude".into(), BENCH_PACKAGE.into()]);
+        for package in APART {
+            all.extend(["--exclude".into(), package.into()]);
         }
     }
     // One failure must not hide the next.
@@ -358,10 +450,12 @@ fn cargo_args(selection: Selection, args: &[String]) -> Vec<Vec<String>> {
         }
         harness.insert(1, "--include-ignored".into());
     }
-    // By default cargo also builds the examples, which no test runs. With targets named, it leaves out the tests in the
-    // documentation, so these are a run of their own.
+    // By default cargo also builds the examples, which no test runs: `cargo xtask ci` lints them. With targets named, it leaves out the tests
+    // in the documentation, so these are a run of their own.
     let targets: &[&[&str]] = match selection {
-        Selection::Quick if args.is_empty() => &[&["--lib", "--bins", "--tests"], &["--doc"]],
+        Selection::Quick | Selection::All if args.is_empty() => {
+            &[&["--lib", "--bins", "--tests"], &["--doc"]]
+        }
         _ => &[&[]],
     };
     let run = |targets: &&[&str]| {
@@ -410,8 +504,8 @@ mod tests {
         let runs = |selection: Selection, args: &[&str]| -> Vec<String> {
             cargo_args(selection, &strings(args)).iter().map(|run| run.join(" ")).collect()
         };
-        let all = "test --workspace --features hullfield-tests/serde,hullfield-tests/tracing,hullfield-web/playground --exclude hullfield-python";
-        let quick = format!("{all} --exclude hullfield-bench --no-fail-fast");
+        let all = "test --workspace --features hullfield-tests/serde,hullfield-tests/tracing,hullfield-web/playground --exclude hullfield-bench --exclude hullfield-python";
+        let quick = format!("{all} --no-fail-fast");
         assert_eq!(
             runs(Selection::Quick, &[]),
             [format!("{quick} --lib --bins --tests"), format!("{quick} --doc")]
@@ -423,7 +517,13 @@ mod tests {
         assert_eq!(runs(Selection::Quick, &["--", "--", "-p"]), [format!("{quick} -- -p")]);
         let named = ["-p", "hullfield", "--no-fail-fast"];
         assert_eq!(runs(Selection::Quick, &named), ["test -p hullfield --no-fail-fast"]);
-        assert_eq!(runs(Selection::All, &[]), [format!("{all} --no-fail-fast -- --include-ignored")]);
+        assert_eq!(
+            runs(Selection::All, &[]),
+            [
+                format!("{quick} --lib --bins --tests -- --include-ignored"),
+                format!("{quick} --doc -- --include-ignored"),
+            ]
+        );
         assert_eq!(
             runs(Selection::All, &["-p", "hullfield", "--", "--nocapture"]),
             ["test --no-fail-fast -p hullfield -- --include-ignored --nocapture"]
@@ -467,7 +567,7 @@ mod tests {
             test(Program::Test("flow".into()), "b"),
             test(Program::Test("flow".into()), "c"),
         ];
-        let expected = "test --workspace --exclude hullfield-python --features hullfield-tests/serde,hullfield-tests/tracing,hullfield-web/playground --no-fail-fast --release --lib --test flow -- --exact b c gpu::tests::a";
+        let expected = "test --workspace --exclude hullfield-bench --exclude hullfield-python --features hullfield-tests/serde,hullfield-tests/tracing,hullfield-web/playground --no-fail-fast --release --lib --test flow -- --exact b c gpu::tests::a";
         assert_eq!(selecting_args(&tests, &strings(&["--release"])).join(" "), expected);
     }
 
@@ -484,6 +584,21 @@ mod tests {
         }
         assert_eq!(seen.run, ["gpu::tests::a", "b", "c"].map(String::from).into());
         assert_eq!(seen.failed, ["c"]);
+    }
+
+    #[test]
+    fn times_are_read_from_the_harness() {
+        assert_eq!(test_result("test a::b ... ok <0.003s>\n"), Some(("a::b", "ok", Some(0.003))));
+        assert_eq!(test_result("test c ... FAILED <12.500s>\n"), Some(("c", "FAILED", Some(12.5))));
+        assert_eq!(test_result("test d ... ignored, long\n"), Some(("d", "ignored, long", None)));
+        assert_eq!(test_result("test e ... ok <odd>\n"), Some(("e", "ok <odd>", None)));
+        assert_eq!(test_result("test f has been running for over 60 seconds\n"), None);
+    }
+
+    #[test]
+    fn a_build_has_no_arguments_for_the_harness() {
+        let args = strings(&["test", "--workspace", "--", "--include-ignored"]);
+        assert_eq!(building(&args), strings(&["test", "--workspace", "--no-run"]));
     }
 
     #[test]

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use crate::install;
-use crate::serve;
+use crate::record::{self, Step};
 use crate::wasm::{self, Compiler};
 use crate::workspace::{root, target};
+use crate::{all, install, junit, serve};
 
 const CRATE: &str = "hullfield-web";
 
@@ -154,19 +154,22 @@ pub(crate) fn test(args: &[String]) -> Result<(), String> {
         [first, rest @ ..] if first == "--if-there" => (rest, true),
         _ => (args, false),
     };
-    let what = "a test of the playground";
-    let found = ensure(browser, &["chromium"], what)
-        .and_then(|chromium| Ok((chromium, ensure(node, &["nodejs"], what)?)))
-        .and_then(|programs| Compiler::ensure().map(|_| programs));
-    let (chromium, node) = match found {
+    let (chromium, node) = match programs() {
         Err(message) if if_there => {
             eprintln!("xtask: web, tests: skipped: {message}");
+            record::missing_but_allowed(&message);
             return Ok(());
         }
-        found => found?,
+        found => found.map_err(record::missing)?,
     };
-    let page = page()?;
-    package()?;
+    let step = Step::begin("web, the page");
+    let page = page();
+    step.end(page.is_ok());
+    let page = page?;
+    let step = Step::begin("web, the package");
+    let made = package();
+    step.end(made.is_ok());
+    made?;
     let folder = root().join("web/tests");
     let mut files: Vec<PathBuf> = if args.is_empty() {
         let entries = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -178,26 +181,50 @@ pub(crate) fn test(args: &[String]) -> Result<(), String> {
     files.sort();
     let (listener, address, served) = serve::listen(&page, 0)?;
     std::thread::spawn(move || serve::serve(&listener, &served));
-    let begin = Instant::now();
-    let mut command = Command::new(node);
+    let step = Step::begin("web, tests");
+    let mut command = Command::new(&node);
     if let Some(folder) = typescript() {
         let paths = std::env::var_os("PATH").unwrap_or_default();
         let all = std::iter::once(folder).chain(std::env::split_paths(&paths));
         command.env("PATH", std::env::join_paths(all).map_err(|error| error.to_string())?);
     }
     // One after the other: a software GPU takes all cores.
-    command.args(["--test", "--test-concurrency=1", "--test-reporter=spec"]).args(&files);
+    command.args(["--test", "--test-concurrency=1", "--test-reporter=spec"]);
+    let report =
+        all::report("browser.xml").filter(|_| major(&node).is_some_and(|major| major >= WRITES_JUNIT));
+    if let Some(report) = &report {
+        command.args(["--test-reporter-destination=stdout", "--test-reporter=junit"]);
+        command.arg(format!("--test-reporter-destination={}", report.display()));
+    }
+    command.args(&files);
     command.env("HULLFIELD_PAGE", format!("http://{address}/"));
     command.env("HULLFIELD_PACKAGE", target().join("web/package"));
     command.env("HULLFIELD_CHROMIUM", chromium);
     command.env("HULLFIELD_SCREENSHOTS", target().join("web/screenshots"));
     let passed = command.stdin(Stdio::null()).status().is_ok_and(|status| status.success());
-    eprintln!(
-        "xtask: web, tests: {} in {:.0} s",
-        if passed { "ok" } else { "FAILED" },
-        begin.elapsed().as_secs_f64()
-    );
-    if passed { Ok(()) } else { Err("the tests of the playground failed".to_owned()) }
+    if let Some(report) = &report {
+        junit::record(report, "browser");
+    }
+    if step.end(passed) { Ok(()) } else { Err("the tests of the playground failed".to_owned()) }
+}
+
+/// Chromium and node, and a compiler for the browser: found or installed.
+fn programs() -> Result<(PathBuf, PathBuf), String> {
+    let what = "a test of the playground";
+    let chromium = ensure(browser, &["chromium"], what)?;
+    let node = ensure(node, &["nodejs"], what)?;
+    Compiler::ensure()?;
+    Ok((chromium, node))
+}
+
+/// Installs what the tests of the playground need.
+///
+/// # Errors
+/// What is missing.
+pub(crate) fn fetch() -> Result<(), String> {
+    programs()?;
+    typescript();
+    Ok(())
 }
 
 /// Finds a program, or installs its packages.
@@ -244,15 +271,18 @@ fn browser() -> Option<PathBuf> {
 
 /// A node whose test runner has what the tests use.
 fn node() -> Option<PathBuf> {
-    let is_new = |path: &PathBuf| {
-        let output = Command::new(path).arg("--version").output();
-        let version =
-            output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
-        let major =
-            version.trim_start_matches('v').split('.').next().and_then(|major| major.parse::<u32>().ok());
-        major.is_some_and(|major| major >= 18)
-    };
+    let is_new = |path: &PathBuf| major(path).is_some_and(|major| major >= 18);
     ["node", "nodejs"].into_iter().filter_map(install::program).find(is_new)
+}
+
+/// The first node that writes a report of its tests.
+const WRITES_JUNIT: u32 = 20;
+
+/// The first number of a node's version.
+fn major(node: &Path) -> Option<u32> {
+    let output = Command::new(node).arg("--version").output().ok()?;
+    let version = String::from_utf8_lossy(&output.stdout).into_owned();
+    version.trim_start_matches('v').split('.').next()?.parse().ok()
 }
 
 #[cfg(test)]
