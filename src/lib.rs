@@ -203,7 +203,7 @@
 //! such as the length of a path that does not exist, is then `"infinity"` in formats that people read. The crate `serde_json` reads
 //! f64 exactly with its feature `float_roundtrip`.
 
-#![cfg_attr(not(feature = "trusted-shaders"), forbid(unsafe_code))]
+#![cfg_attr(not(feature = "trust-by-call"), forbid(unsafe_code))]
 #![cfg_attr(
     not(feature = "gpu"),
     allow(
@@ -225,10 +225,15 @@ mod gpu;
 #[cfg(not(feature = "gpu"))]
 #[path = "no_gpu.rs"]
 mod gpu;
+// Its sentences are tested in every build.
 #[cfg(all(feature = "gpu", any(feature = "inspect", test)))]
 pub mod inspect;
 mod lock;
 pub mod navigate;
+#[cfg(all(test, feature = "gpu"))]
+#[path = "no_gpu/adapter.rs"]
+#[allow(dead_code, unused_variables, reason = "nothing here calls it")]
+mod no_gpu_adapter;
 mod observe;
 mod order;
 mod parallel;

@@ -4,31 +4,8 @@
 // Only signatures are of use here.
 #![allow(unused_variables, reason = "a function whose receiver has no value does nothing with its arguments")]
 
-/// There are no adapters.
-pub(crate) mod adapter {
-    use std::sync::Arc;
-
-    use crate::account::Account;
-    use crate::error::{Error, Result};
-    use crate::gpu::context::Context;
-
-    const WHY: &str = "hullfield was built without the feature gpu";
-
-    /// A device that is ready for work, and why it is this one.
-    #[derive(Debug)]
-    pub(crate) struct Opened {
-        pub(crate) context: Context,
-        pub(crate) reason: String,
-    }
-
-    pub(crate) async fn open_real(account: &Arc<Account>) -> Result<Opened, String> {
-        Err(WHY.to_owned())
-    }
-
-    pub(crate) async fn open_any(account: &Arc<Account>) -> Result<Opened> {
-        Err(Error::NoGpu { message: format!("{WHY}: build it with that feature, or use the CPU engine") })
-    }
-}
+#[path = "no_gpu/adapter.rs"]
+pub(crate) mod adapter;
 
 /// There is no device.
 pub(crate) mod context {
@@ -57,7 +34,7 @@ pub(crate) mod context {
             match *self {}
         }
 
-        pub(crate) fn set_checked(&self) {
+        pub(crate) fn set_checked(&self, are_kept: bool) {
             match *self {}
         }
 

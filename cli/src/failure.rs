@@ -95,15 +95,37 @@ impl From<hullfield_mesh_files::Error> for Failure {
 
 impl From<hullfield::Error> for Failure {
     fn from(error: hullfield::Error) -> Self {
+        Self::of_library(&error, cfg!(feature = "gpu"))
+    }
+}
+
+impl Failure {
+    /// An error of the library, in a build with or without the feature `gpu`.
+    fn of_library(error: &hullfield::Error, has_gpu: bool) -> Self {
         use hullfield::Error;
         match error {
             // With the feature it is this machine that lacks a GPU; without it the request itself is wrong.
-            Error::NoGpu { .. } if cfg!(feature = "gpu") => Self::Failed(error.to_string()),
+            Error::NoGpu { .. } if has_gpu => Self::Failed(error.to_string()),
             Error::OutOfMemory { .. }
             | Error::DeviceLost { .. }
             | Error::Io { .. }
             | Error::Internal { .. } => Self::Failed(error.to_string()),
             _ => Self::Input(error.to_string()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without the feature no machine can run it, so it is an error of the call.
+    #[test]
+    fn a_gpu_that_is_not_there_is_the_machines_fault_and_one_that_was_not_built_is_the_callers() {
+        let error = hullfield::Error::NoGpu { message: "without the feature gpu".to_owned() };
+        assert_eq!(Failure::of_library(&error, true).code(), 1);
+        let failure = Failure::of_library(&error, false);
+        assert_eq!(failure.code(), 2);
+        assert!(failure.one_line().contains("the feature gpu"));
     }
 }

@@ -10,6 +10,7 @@ mod random;
 mod read;
 mod scene;
 mod table;
+mod threads;
 mod tiff_output;
 
 use std::io::Write;
@@ -56,6 +57,10 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    // Before any thread is made.
+    if let Err(failure) = threads::check() {
+        return exit_code(Err(failure));
+    }
     // If no handler can be set, Ctrl-C still ends the process.
     let _ = ctrlc::set_handler(|| output::stop());
     let arguments = match Arguments::try_parse() {

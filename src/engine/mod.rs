@@ -226,13 +226,13 @@ impl Engine {
         self
     }
 
-    /// For tests: pipelines built from now on have all run-time checks, also with the feature `trusted-shaders`. It changes nothing on
-    /// the CPU engine.
+    /// For tests: whether pipelines built from now on have all run-time checks, also with the feature `trusted-shaders`. Without the feature
+    /// `trust-by-call` they have them always. It changes nothing on the CPU engine.
     #[doc(hidden)]
     #[must_use]
-    pub fn with_checked_shaders(self) -> Self {
+    pub fn with_shader_checks(self, are_kept: bool) -> Self {
         if let Some(context) = &self.shared.context {
-            context.set_checked();
+            context.set_checked(are_kept);
         }
         self
     }

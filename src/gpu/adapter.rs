@@ -21,7 +21,11 @@ pub(crate) struct Opened {
 /// # Errors
 /// Why there is none, as a clause.
 pub(crate) async fn open_real(account: &Arc<Account>) -> Result<Opened, String> {
-    let adapters = found().await;
+    open_real_of(compiled(), account).await
+}
+
+async fn open_real_of(backends: wgpu::Backends, account: &Arc<Account>) -> Result<Opened, String> {
+    let adapters = found(backends).await;
     let real: Vec<_> = adapters
         .iter()
         .filter(|adapter| rank(&adapter.get_info()).is_some_and(|rank| rank.by_auto))
@@ -30,7 +34,7 @@ pub(crate) async fn open_real(account: &Arc<Account>) -> Result<Opened, String> 
         return open_first(&real, account).await;
     }
     Err(if adapters.is_empty() {
-        why_none()
+        why_none(backends)
     } else {
         format!("only software adapters were found: {}", names(&adapters))
     })
@@ -65,7 +69,7 @@ fn clause(error: Error) -> String {
 /// The adapters that [`open_real`] leaves out.
 #[cfg(test)]
 pub(crate) async fn software() -> Vec<wgpu::Adapter> {
-    let mut adapters = found().await;
+    let mut adapters = found(compiled()).await;
     adapters.retain(|adapter| rank(&adapter.get_info()).is_some_and(|rank| !rank.by_auto));
     adapters
 }
@@ -75,14 +79,18 @@ pub(crate) async fn software() -> Vec<wgpu::Adapter> {
 /// # Errors
 /// [`Error::NoGpu`] where there is none that can do the work.
 pub(crate) async fn open_any(account: &Arc<Account>) -> Result<Opened> {
+    open_any_of(compiled(), account).await
+}
+
+async fn open_any_of(backends: wgpu::Backends, account: &Arc<Account>) -> Result<Opened> {
     let mut first_error = None;
-    for adapter in &found().await {
+    for adapter in &found(backends).await {
         match open(adapter, "a GPU was asked for, and this is the best adapter", account).await {
             Ok(opened) => return Ok(opened),
             Err(error) => first_error = first_error.or(Some(error)),
         }
     }
-    Err(Error::NoGpu { message: first_error.map_or_else(why_none, clause) })
+    Err(Error::NoGpu { message: first_error.map_or_else(|| why_none(backends), clause) })
 }
 
 /// Opens the adapter of this name, the best where several have it.
@@ -91,10 +99,10 @@ pub(crate) async fn open_any(account: &Arc<Account>) -> Result<Opened> {
 /// [`Error::NoGpu`] where no adapter has the name, or where it can't do the work.
 #[cfg(all(any(feature = "inspect", test), not(target_arch = "wasm32")))]
 pub(crate) async fn open_named(name: &str, account: &Arc<Account>) -> Result<Opened> {
-    let adapters = found().await;
+    let adapters = found(compiled()).await;
     match adapters.iter().find(|adapter| adapter.get_info().name == name) {
         Some(adapter) => open(adapter, "asked for by its name", account).await,
-        None if adapters.is_empty() => Err(Error::NoGpu { message: why_none() }),
+        None if adapters.is_empty() => Err(Error::NoGpu { message: why_none(compiled()) }),
         None => {
             let message = format!("no adapter is called \"{name}\", there are: {}", names(&adapters));
             Err(Error::NoGpu { message })
@@ -206,8 +214,12 @@ pub struct AdapterReport {
 
 /// All adapters of this machine, best first.
 pub(crate) async fn reports() -> Vec<AdapterReport> {
+    reports_of(compiled()).await
+}
+
+async fn reports_of(backends: wgpu::Backends) -> Vec<AdapterReport> {
     let mut is_taken = false;
-    found()
+    found(backends)
         .await
         .iter()
         .map(|adapter| {
@@ -296,9 +308,9 @@ fn compiled() -> wgpu::Backends {
     BACKENDS & wgpu::Instance::enabled_backend_features()
 }
 
-/// Why no adapter was found, as a clause.
-fn why_none() -> String {
-    if compiled().is_empty() {
+/// Why no adapter of these back ends was found, as a clause.
+fn why_none(backends: wgpu::Backends) -> String {
+    if backends.is_empty() {
         return "hullfield was built without a back end for this system: turn on one of the features vulkan, metal, dx12, webgpu"
             .to_owned();
     }
@@ -306,14 +318,14 @@ fn why_none() -> String {
         return "no WebGPU adapter was found: it takes a browser that has WebGPU, and an address with https or localhost"
             .to_owned();
     }
-    let names: Vec<_> = compiled().iter_names().map(|(name, _)| name.to_lowercase()).collect();
+    let names: Vec<_> = backends.iter_names().map(|(name, _)| name.to_lowercase()).collect();
     format!("no GPU adapter was found (looked for {})", names.join(", "))
 }
 
-/// The adapters of this machine, best first. `WGPU_BACKEND` and wgpu's other environment variables hold.
-async fn found() -> Vec<wgpu::Adapter> {
+/// The adapters of these back ends, which are compiled in, best first. `WGPU_BACKEND` and wgpu's other environment variables hold.
+async fn found(backends: wgpu::Backends) -> Vec<wgpu::Adapter> {
     // wgpu panics where it has no back end at all.
-    if compiled().is_empty() {
+    if backends.is_empty() {
         return Vec::new();
     }
     // And where JavaScript has neither a window nor a worker's scope, as in Node.
@@ -333,4 +345,23 @@ async fn found() -> Vec<wgpu::Adapter> {
     // Stable: adapters of equal rank keep the system's order.
     adapters.sort_by_key(|adapter| rank(&adapter.get_info()).map(|rank| rank.place));
     adapters
+}
+
+#[cfg(all(test, not(target_arch = "wasm32")))]
+mod tests {
+    use super::*;
+
+    /// As in a build with the feature `gpu` and no back end.
+    #[test]
+    fn without_a_back_end_the_error_names_the_back_ends() {
+        let account = Arc::new(Account::new(None, None));
+        let none = wgpu::Backends::empty();
+        let Error::NoGpu { message } = pollster::block_on(open_any_of(none, &account)).unwrap_err() else {
+            panic!("another error")
+        };
+        assert!(message.contains("without a back end") && message.contains("vulkan"), "{message}");
+        let why = pollster::block_on(open_real_of(none, &account)).unwrap_err();
+        assert_eq!(why, message);
+        assert_eq!(pollster::block_on(reports_of(none)), []);
+    }
 }

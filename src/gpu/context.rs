@@ -74,7 +74,7 @@ impl Context {
             profiler: Arc::new(Profiler::new(device.device(), device.queue())),
             submission_queue: SubmissionQueue::new(device.is_software()),
             is_shared: AtomicBool::new(origin == Origin::Given),
-            is_checked: AtomicBool::new(false),
+            is_checked: AtomicBool::new(!cfg!(feature = "trusted-shaders")),
             has_subgroups: AtomicBool::new(false),
             pool: Arc::new(Pool::new(account)),
             pipelines: Mutex::default(),
@@ -163,14 +163,14 @@ impl Context {
         self.shared.has_subgroups.store(form == Form::Subgroups, Ordering::Relaxed);
     }
 
-    /// What pipelines rely on: a kernel's own trust, or nothing where a test compares.
+    /// What pipelines rely on: nothing, or a kernel's own trust with the feature `trusted-shaders`, or where a test asks for it.
     fn trust(&self, kernel: &Kernel) -> Trust {
         if self.shared.is_checked.load(Ordering::Relaxed) { Trust::Checked } else { kernel.trust }
     }
 
-    /// For tests: pipelines that are built from now on have all checks, also with the feature `trusted-shaders`.
-    pub(crate) fn set_checked(&self) {
-        self.shared.is_checked.store(true, Ordering::Relaxed);
+    /// For tests: whether pipelines that are built from now on have all checks.
+    pub(crate) fn set_checked(&self, are_kept: bool) {
+        self.shared.is_checked.store(are_kept, Ordering::Relaxed);
     }
 
     /// The pipeline of a kernel, built at its first use, and the milliseconds that building it took, or waiting for another

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::gpu::device::Device;
 use crate::gpu::form::Form;
 use crate::gpu::pool::BoundRange;
-#[cfg(feature = "trusted-shaders")]
+#[cfg(feature = "trust-by-call")]
 use crate::gpu::trusted;
 
 /// How a kernel sees one of its bindings.
@@ -76,7 +76,7 @@ pub(crate) enum Trust {
     LoopsAndIndices(&'static str),
 }
 
-#[cfg(any(feature = "trusted-shaders", feature = "inspect", test))]
+#[cfg(any(feature = "trust-by-call", feature = "inspect", test))]
 impl Trust {
     /// Whether the loops need no bound.
     pub(crate) fn in_loops(self) -> bool {
@@ -191,13 +191,13 @@ impl Pipeline {
         });
         let source = wgpu::ShaderSource::Wgsl(kernel.wgsl_in(form).into());
         let descriptor = wgpu::ShaderModuleDescriptor { label, source };
-        #[cfg(feature = "trusted-shaders")]
-        let module = trusted::module(device, descriptor, trust.in_loops(), trust.in_indices());
-        #[cfg(not(feature = "trusted-shaders"))]
-        let module = {
+        let module = match trust {
+            #[cfg(feature = "trust-by-call")]
+            Trust::Loops(_) | Trust::LoopsAndIndices(_) => {
+                trusted::module(device, descriptor, trust.in_loops(), trust.in_indices())
+            }
             // Only the feature leaves checks out.
-            let _ = trust;
-            device.create_shader_module(descriptor)
+            _ => device.create_shader_module(descriptor),
         };
         let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label,

@@ -81,7 +81,7 @@ pub(crate) mod subgroup_test;
 pub(crate) mod submission_queue;
 pub(crate) mod submit;
 pub(crate) mod timing;
-#[cfg(feature = "trusted-shaders")]
+#[cfg(feature = "trust-by-call")]
 mod trusted;
 mod upload;
 #[cfg(not(target_arch = "wasm32"))]

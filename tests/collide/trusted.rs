@@ -1,4 +1,5 @@
-//! Queries by kernels without the checks that are proved, against the same kernels with all checks: the feature `trusted-shaders`.
+//! Queries by kernels without the checks that are proved, against the same kernels with all checks: the feature `trust-by-call`, which
+//! compiles what `trusted-shaders` needs and leaves the choice to each engine.
 //! The tests pass without a check without the feature, and if there is no adapter.
 
 use bytemuck::Pod;
@@ -14,14 +15,14 @@ use crate::common;
 
 /// One device: trusted kernels, and the same with all checks.
 fn engines() -> Option<[Engine; 2]> {
-    if cfg!(not(feature = "trusted-shaders")) {
-        // `cargo xtask test --all` builds with it.
+    if cfg!(not(feature = "trust-by-call")) {
+        // `cargo xtask test` builds with it.
         return None;
     }
-    let trusted = common::gpu()?;
+    let trusted = common::gpu()?.with_shader_checks(false);
     let (device, queue) = trusted.device().unwrap();
     let checked = Engine::from_device(device.clone(), queue.clone(), &EngineOptions::default()).unwrap();
-    Some([trusted, checked.with_checked_shaders()])
+    Some([trusted, checked.with_shader_checks(true)])
 }
 
 /// A crowd of hulls of 8 to 200 vertices above a half-space.

@@ -1,5 +1,5 @@
-//! Fields by kernels without the checks that are proved, against the same kernels with all checks: the feature `trusted-shaders`. The
-//! tests pass without a check without the feature, and if there is no adapter.
+//! Fields by kernels without the checks that are proved, against the same kernels with all checks: the feature `trust-by-call`, which
+//! compiles what `trusted-shaders` needs and leaves the choice to each engine. The tests pass without a check without the feature, and if there is no adapter.
 
 use hullfield::flow::{Cell, Connectivity, Corners, Field, FieldOptions, Flow, Grid, SteerOptions};
 use hullfield::{Engine, EngineOptions};
@@ -10,18 +10,18 @@ use crate::scenes;
 
 /// One device: trusted kernels, and the same with all checks.
 fn engines(binding_limit: Option<u64>) -> Option<[Engine; 2]> {
-    if cfg!(not(feature = "trusted-shaders")) {
-        // `cargo xtask test --all` builds with it.
+    if cfg!(not(feature = "trust-by-call")) {
+        // `cargo xtask test` builds with it.
         return None;
     }
-    let trusted = gpu()?;
+    let trusted = gpu()?.with_shader_checks(false);
     let (device, queue) = trusted.device().unwrap();
     let checked = Engine::from_device(device.clone(), queue.clone(), &EngineOptions::default()).unwrap();
     let limited = |engine: Engine| match binding_limit {
         Some(bytes) => engine.with_binding_limit(bytes),
         None => engine,
     };
-    Some([limited(trusted), limited(checked.with_checked_shaders())])
+    Some([limited(trusted), limited(checked.with_shader_checks(true))])
 }
 
 /// All that a field says, and agents that follow it.

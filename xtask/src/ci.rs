@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::record::Step;
+use crate::test::FEATURES;
 use crate::workspace::cargo;
 
 /// Runs every check.
@@ -29,46 +30,28 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
     step(
         "lints",
         cargo()
-            .args(["clippy", "--workspace", "--all-targets", "--quiet"])
-            .args(OPTIONAL)
+            .args(["clippy", "--workspace", "--all-targets", "--quiet", "--features", FEATURES])
             .args(["--", "-D", "warnings"]),
     );
     step(
         "documentation",
         cargo()
-            .args(["doc", "--workspace", "--no-deps", "--quiet"])
-            .args(OPTIONAL)
+            .args(["doc", "--workspace", "--no-deps", "--quiet", "--features", FEATURES])
+            // The lints have these through development dependencies: here they spare another check of the library.
+            .args(["--features", "hullfield/tracing,hullfield/trust-by-call"])
             .env("RUSTDOCFLAGS", "-D warnings"),
     );
-    step(
-        "lints of trusted shaders",
-        cargo()
-            // The tests of trusted shaders are built and run by `cargo xtask test --all`.
-            .args(["clippy", "--package", "hullfield", "--lib", "--quiet"])
-            .args(["--features", "trusted-shaders", "--", "-D", "warnings"]),
-    );
-    for features in FEATURE_SETS {
-        for package in ["hullfield", "hullfield-tests"] {
-            let args = ["check", "--quiet", "--package", package, "--no-default-features", "--all-targets"];
-            step(
-                &format!("{package}, features \"{features}\""),
-                cargo().args(args).args(["--features", features]),
-            );
-        }
+    for (name, args) in OTHER_BUILDS {
+        let always = ["check", "--quiet", "--all-targets", "--no-default-features"];
+        // It has no code; with it the dependencies are those of the lints.
+        let same = ["--package", "hullfield-one-build"];
+        step(name, cargo().args(always).args(args.split(' ')).args(same));
     }
-    let args = ["check", "--quiet", "--package", "hullfield-cli", "--no-default-features"];
-    step("the program without a GPU engine", cargo().args(args));
     step("house", cargo().args(["run", "--quiet", "--package", "hullfield-house"]));
     if has_target("wasm32-unknown-unknown") {
-        for features in ["", "webgpu"] {
-            let args = "check --quiet --package hullfield --lib --no-default-features --target wasm32-unknown-unknown";
-            let name = format!("wasm, features \"{features}\"");
-            step(&name, cargo().args(args.split(' ')).args(["--features", features]));
-        }
-        for features in ["api", "playground-crowds", "playground-paths"] {
-            let args = "check --quiet --package hullfield-web --lib --no-default-features --target wasm32-unknown-unknown";
-            let name = format!("the page and the npm package, features \"{features}\"");
-            step(&name, cargo().args(args.split(' ')).args(["--features", features]));
+        for (name, args) in WASM_BUILDS {
+            let always = "check --quiet --lib --no-default-features --target wasm32-unknown-unknown";
+            step(name, cargo().args(always.split(' ')).args(args.split(' ')));
         }
     } else {
         eprintln!("xtask: wasm: skipped, `rustup target add wasm32-unknown-unknown` enables it");
@@ -88,12 +71,23 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
     if failed.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.join(", "))) }
 }
 
-/// Features that are off by default, so that lints and documentation cover all code.
-const OPTIONAL: [&str; 2] =
-    ["--features", "hullfield-tests/serde,hullfield-tests/tracing,hullfield-web/playground"];
+/// The lints see all code but that which a missing feature chooses. These two builds see the rest: each feature that has code for its
+/// absence is missing in one of them.
+const OTHER_BUILDS: [(&str, &str); 2] = [
+    // `src/no_gpu.rs` in place of the GPU, in the library, its tests and the program, which has threads. Without serde and tracing.
+    ("without the feature gpu", "--package hullfield --package hullfield-tests --package hullfield-cli"),
+    // The calling thread in place of rayon; a GPU engine; tests of a build without a back end. The library has no code for one back end.
+    (
+        "without the feature threads",
+        "--package hullfield --package hullfield-tests --features hullfield/gpu,hullfield-tests/gpu",
+    ),
+];
 
-/// The combinations of the library's features that are checked besides the default, with tests. `gpu` alone has no back end.
-const FEATURE_SETS: [&str; 4] = ["", "threads,serde", "gpu", "gpu,vulkan,serde"];
+/// What `cargo xtask test --web` does not build, and in one step what it builds: the page's parts and the package.
+const WASM_BUILDS: [(&str, &str); 2] = [
+    ("wasm without the feature gpu", "--package hullfield"),
+    ("wasm, the page and the package", "--package hullfield-web --features api,playground"),
+];
 
 /// Whether the library without the feature `gpu` depends on no crate of wgpu.
 fn is_free_of_wgpu() -> bool {

@@ -25,12 +25,13 @@ const HELP: &str = "\
 usage: cargo xtask <chore>
 
   test [--] [ARGS…]   find a GPU adapter (without one, install a software Vulkan driver), then run the tests of the
-                      workspace except the long ones (marked #[ignore]) and those of the benches, whose peers take
-                      minutes to build. ARGS are passed to `cargo test`. Options before them:
+                      workspace except the long ones (marked #[ignore]), and those of the benches and the wheel. ARGS are passed to `cargo test`. Options before them:
                       --driver swiftshader, --driver lavapipe or --driver PATH.json: run the tests that need an
                         adapter on that Vulkan driver alone; a test that finds another adapter fails. A missing driver
                         is fetched by root and in CI; a person is asked
-                      --all    every test, with the long ones and those of the benches
+                      --all    the long ones too, and every sweep in full
+                      --benches [ARGS…]  only the tests of the benches, in release, and the instruction counts of a few cases.
+                        ARGS are passed to `cargo test`
                       --gpu    only the tests that need an adapter, on any adapter, without the long ones
                       --short  a few of these
                       --if-there  if the driver is missing and cannot be fetched, say so and end with exit code 0
@@ -100,7 +101,8 @@ fn fetch(args: &[String]) -> Result<(), String> {
     if let Some(arg) = args.first() {
         return Err(format!("`fetch` takes no arguments, `{arg}` given"));
     }
-    let parts: [(&str, fn() -> Result<(), String>); 4] = [
+    type Part = fn() -> Result<(), String>;
+    let parts: [(&str, Part); 4] = [
         ("a Vulkan driver", || install::ensure_adapter().map(drop)),
         ("the second driver", || driver::find("swiftshader").map(drop)),
         ("programs for the browser", web::fetch),

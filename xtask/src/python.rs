@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::record::{self, Step};
+use crate::test::ONE_BUILD;
 use crate::workspace::{is_set, root, target};
 use crate::{all, install, junit};
 
@@ -50,8 +51,8 @@ pub(crate) fn test(args: &[String]) -> Result<(), String> {
         passed
     };
     let mut build = environment.command("maturin");
-    // The profile of the other tests: half the time of a release build, and fast enough.
-    build.args(["develop", "--profile", "dev", "--quiet"]);
+    // With the library that the benches' tests use. A wheel for users has the same profile, without what only the benches need.
+    build.args(["develop", "--release", "--features", ONE_BUILD]);
     if !step("build", &mut build) {
         return Err("the Python package could not be built".to_owned());
     }

@@ -25,34 +25,11 @@ const SHORT: [&str; 9] = [
     "crowd::agents_follow_their_own_field_of_a_batch",
 ];
 
-/// Features that are off by default and have tests.
-const FEATURES: &str = "hullfield-tests/serde,hullfield-tests/tracing,hullfield-web/playground";
-
-/// Tests of builds with other features, by the arguments that build them. `--all` runs them without
-/// optimization: they are few, so optimizing the library takes longer than it saves.
-const OTHER_BUILDS: [(&str, &[&str]); 3] = [
-    (
-        "-p hullfield-tests --features gpu --test engine",
-        &["adapters::the_feature_gpu_without_a_back_end_is_an_error_that_names_the_back_ends"],
-    ),
-    (
-        "-p hullfield-tests -p hullfield-cli --features hullfield-tests/threads --test engine --test program",
-        &[
-            "adapters::without_the_feature_gpu_auto_is_the_cpu_and_gpu_is_an_error_that_names_it",
-            "bad_input::backend_gpu_without_the_feature_is_an_error_of_the_call",
-        ],
-    ),
-    (
-        "-p hullfield-tests --features vulkan,metal,dx12,threads,trusted-shaders --test collide --test flow",
-        &[
-            "trusted::queries_have_the_same_rows",
-            "trusted::encoded_queries_of_too_little_room_have_the_same_rows",
-            "trusted::hostile_buffers_of_a_caller_do_no_harm",
-            "trusted::fields_and_agents_are_the_same",
-            "trusted::fields_of_several_strips_are_the_same",
-        ],
-    ),
-];
+/// Features that are off by default and have tests. Builds of the library with other features have none: what they choose is tested in this
+/// one, and `cargo xtask ci` compiles them. So the sentences of a build without a back end, or without the feature `gpu`, are unit tests
+/// (`src/gpu/adapter.rs`, `src/no_gpu/adapter.rs`, `cli/src/failure.rs`), and an engine trusts its shaders where a test asks it to.
+pub(crate) const FEATURES: &str =
+    "hullfield-tests/serde,hullfield-tests/tracing,hullfield-tests/trust-by-call,hullfield-web/playground";
 
 /// The options of `cargo xtask test`.
 #[derive(Debug, Default, PartialEq)]
@@ -69,8 +46,11 @@ struct Options {
 /// The benches, whose dependencies take minutes to build: see [`benches`].
 const BENCH_PACKAGE: &str = "hullfield-bench";
 
-/// The packages whose tests are chores of their own: `--benches`, and `--python`.
-const APART: [&str; 2] = [BENCH_PACKAGE, "hullfield-python"];
+/// The packages whose tests are chores of their own, `--benches` and `--python`, and one that has none and takes long to build.
+const APART: [&str; 3] = [BENCH_PACKAGE, "hullfield-python", "hullfield-bindgen"];
+
+/// The feature that makes release builds of several packages share the library: see `xtask/one-build`.
+pub(crate) const ONE_BUILD: &str = "one-build";
 
 /// The selection of tests.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
@@ -116,22 +96,17 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
     if let Some(driver) = &driver {
         eprintln!("xtask: Vulkan driver: {}", driver.manifest.display());
     }
-    // Arguments for cargo are a selection of their own.
-    let is_whole = options.selection == Selection::All && options.rest.is_empty() && driver.is_none();
-    let reduced: &[_] = if is_whole { &OTHER_BUILDS } else { &[] };
     let runs = if selected.is_empty() {
         cargo_args(options.selection, &options.rest)
     } else {
         vec![selecting_args(&selected, &options.rest)]
     };
-    let runs = runs.into_iter().map(|args| (args, false));
-    let runs = runs.chain(reduced.iter().map(|(build, names)| (reduced_args(build, names), true)));
     let start = Instant::now();
     let mut totals = Totals::default();
     let mut seen = Seen::default();
     let mut failed = None;
     let runner = if record::is_on() { Some(harness::option()?) } else { None };
-    for (args, is_reduced) in runs {
+    for args in runs {
         if selected.is_empty() {
             eprintln!("xtask: HULLFIELD_REQUIRE_GPU=1 cargo {}", args.join(" "));
         } else {
@@ -147,9 +122,6 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
             }
             if options.selection == Selection::All {
                 command.env("HULLFIELD_LONG", "1");
-            }
-            if is_reduced {
-                command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "0");
             }
             command.args(args);
             command
@@ -197,7 +169,6 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
         });
     }
     let wanted = selected.iter().map(|test| test.name.as_str());
-    let wanted = wanted.chain(reduced.iter().flat_map(|(_, names)| names.iter().copied()));
     let missing: Vec<&str> = wanted.filter(|&name| !seen.run.contains(name)).collect();
     if missing.is_empty() {
         Ok(())
@@ -372,12 +343,6 @@ fn selecting_args(tests: &[GpuTest], rest: &[String]) -> Vec<String> {
     args
 }
 
-/// Runs tests by their names, in a build with only the named features.
-fn reduced_args(build: &str, names: &[&str]) -> Vec<String> {
-    let words = ["test", "--no-default-features"].into_iter().chain(build.split(' '));
-    words.chain(["--", "--exact"]).chain(names.iter().copied()).map(String::from).collect()
-}
-
 /// Runs the tests of the benches, which are built in release with the features that the wheel's build has, and counts the instructions of a few
 /// cases. `args` are passed to `cargo test`.
 ///
@@ -387,7 +352,9 @@ pub(crate) fn benches(args: &[String]) -> Result<(), String> {
     let found = install::ensure_adapter().map_err(record::missing)?;
     eprintln!("xtask: GPU adapter: {found}");
     let mut tests: Vec<String> =
-        ["test", "--release", "--package", BENCH_PACKAGE, "--no-fail-fast"].map(String::from).to_vec();
+        ["test", "--release", "--package", BENCH_PACKAGE, "--features", ONE_BUILD, "--no-fail-fast"]
+            .map(String::from)
+            .to_vec();
     tests.extend(args.iter().cloned());
     if args.is_empty() {
         tests.extend(["--", "--include-ignored"].map(String::from));
@@ -504,7 +471,7 @@ mod tests {
         let runs = |selection: Selection, args: &[&str]| -> Vec<String> {
             cargo_args(selection, &strings(args)).iter().map(|run| run.join(" ")).collect()
         };
-        let all = "test --workspace --features hullfield-tests/serde,hullfield-tests/tracing,hullfield-web/playground --exclude hullfield-bench --exclude hullfield-python";
+        let all = "test --workspace --features hullfield-tests/serde,hullfield-tests/tracing,hullfield-tests/trust-by-call,hullfield-web/playground --exclude hullfield-bench --exclude hullfield-python --exclude hullfield-bindgen";
         let quick = format!("{all} --no-fail-fast");
         assert_eq!(
             runs(Selection::Quick, &[]),
@@ -567,7 +534,7 @@ mod tests {
             test(Program::Test("flow".into()), "b"),
             test(Program::Test("flow".into()), "c"),
         ];
-        let expected = "test --workspace --exclude hullfield-bench --exclude hullfield-python --features hullfield-tests/serde,hullfield-tests/tracing,hullfield-web/playground --no-fail-fast --release --lib --test flow -- --exact b c gpu::tests::a";
+        let expected = "test --workspace --exclude hullfield-bench --exclude hullfield-python --exclude hullfield-bindgen --features hullfield-tests/serde,hullfield-tests/tracing,hullfield-tests/trust-by-call,hullfield-web/playground --no-fail-fast --release --lib --test flow -- --exact b c gpu::tests::a";
         assert_eq!(selecting_args(&tests, &strings(&["--release"])).join(" "), expected);
     }
 
@@ -601,21 +568,38 @@ mod tests {
         assert_eq!(building(&args), strings(&["test", "--workspace", "--no-run"]));
     }
 
-    #[test]
-    fn tests_of_a_reduced_build_are_selected_by_their_names() {
-        let (build, names) = OTHER_BUILDS[0];
-        let wanted = "test --no-default-features -p hullfield-tests --features gpu --test engine -- --exact";
-        assert_eq!(reduced_args(build, names).join(" "), format!("{wanted} {}", names[0]));
-        // A renamed test must be renamed there too.
-        for name in OTHER_BUILDS.iter().flat_map(|(_, names)| names.iter()) {
-            let (module, test) = name.split_once("::").unwrap();
-            let exists =
-                ["tests/engine", "tests/collide", "tests/flow", "cli/tests/program"].iter().any(|folder| {
-                    let text = std::fs::read_to_string(root().join(folder).join(format!("{module}.rs")));
-                    text.is_ok_and(|text| text.contains(&format!("fn {test}()")))
-                });
-            assert!(exists, "{name} does not exist");
+    /// The packages of a build, each with its sets of features.
+    fn features(args: &str) -> std::collections::BTreeMap<String, BTreeSet<String>> {
+        let always = ["tree", "--edges", "normal,build", "--prefix", "none", "--format", "{p}\t{f}"];
+        let output = cargo().args(always).args(args.split(' ')).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success(), "{args}");
+        let mut packages = std::collections::BTreeMap::<_, BTreeSet<String>>::new();
+        for line in text.lines() {
+            let (package, features) = line.split_once('\t').unwrap();
+            let features = features.trim_end_matches(" (*)");
+            packages
+                .entry(package.trim_end_matches(" (*)").to_owned())
+                .or_default()
+                .insert(features.to_owned());
         }
+        packages
+    }
+
+    /// Else cargo would compile the library and wgpu once more.
+    #[test]
+    fn release_builds_share_the_library_and_what_it_depends_on() {
+        let closure = features("--package hullfield --features serde,inspect");
+        let builds = ["hullfield-bench", "hullfield-python", "hullfield-cli"]
+            .map(|package| features(&format!("--package {package} --features {ONE_BUILD}")));
+        for package in closure.keys() {
+            let sets: Vec<_> = builds.iter().map(|build| build.get(package)).collect();
+            assert!(
+                sets.iter().all(|set| set == &sets[0]),
+                "{package} has other features in each build: {sets:?}. Add them to xtask/one-build/Cargo.toml"
+            );
+        }
+        assert!(closure.len() > 50 && closure.keys().any(|package| package.starts_with("wgpu-core ")));
     }
 
     /// A renamed test must be renamed in the short selection too.

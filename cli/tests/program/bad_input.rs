@@ -276,6 +276,31 @@ fn a_job_over_the_memory_limit_is_refused() {
     assert_no_output(&folder, &folder.path("out.csv"));
 }
 
+/// The program makes no thread before it says so, and works with what is allowed.
+#[test]
+fn a_number_of_threads_that_can_not_be_meant_is_refused() {
+    let folder = folder();
+    let run = |value: &str| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_hullfield"));
+        command.args(["collide", "--backend", "cpu", "--hulls", "box.obj", "--bodies", "bodies.csv"]);
+        command.current_dir(&folder.0).env("RAYON_NUM_THREADS", value).output().unwrap()
+    };
+    for value in ["-1", "x", "4097", "100000"] {
+        let output = run(value);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), message.lines().count()), (Some(2), 1), "{message}");
+        let expected = format!("hullfield: RAYON_NUM_THREADS is \"{value}\": a whole number from 0 to 4,096");
+        assert!(message.starts_with(&expected) && output.stdout.is_empty(), "{message}");
+    }
+    for value in ["0", "1", "3"] {
+        let output = run(value);
+        assert_eq!(
+            (output.status.code(), String::from_utf8(output.stdout).unwrap().as_str()),
+            (Some(0), super::HITS)
+        );
+    }
+}
+
 /// An empty file of any format has the same error.
 #[test]
 fn empty_files_are_refused() {

@@ -1,0 +1,3 @@
+//! Nothing: the features of the build dependencies are what counts.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Nothing: the features of the dependencies are what counts.
