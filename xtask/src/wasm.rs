@@ -1,7 +1,7 @@
 //! Builds for the browser: finds or installs a compiler with the target `wasm32-unknown-unknown`, and wasm-bindgen.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use crate::install;
 use crate::workspace::{cargo, root, target};
@@ -157,6 +157,13 @@ fn has_target() -> bool {
 fn linker() -> Option<PathBuf> {
     let versions = (14..40).rev().map(|version| format!("wasm-ld-{version}"));
     std::iter::once("wasm-ld".to_owned()).chain(versions).find_map(|name| install::program(&name))
+}
+
+/// Builds the program that [`bind`] runs, beside the modules: these are optimized as a whole, on one core. An error shows when it is run.
+pub(crate) fn begin_binder() -> Option<Child> {
+    let mut command = cargo();
+    command.args(["build", "--quiet", "--package", "hullfield-bindgen"]);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()
 }
 
 /// Makes the JavaScript of a module, and the module that it loads, in a folder.

@@ -49,7 +49,12 @@ fn page() -> Result<PathBuf, String> {
         report(&folder.join(format!("{name}_bg.wasm")), begin);
         Ok::<_, String>(())
     };
-    let [crowds, readers] = compiler.build([CRATE, READERS], "hullfield-web/playground-crowds")?;
+    let binder = wasm::begin_binder();
+    let built = compiler.build([CRATE, READERS], "hullfield-web/playground-crowds");
+    if let Some(mut binder) = binder {
+        let _ = binder.wait();
+    }
+    let [crowds, readers] = built?;
     empty(&folder)?;
     copy(&root().join("web/page"), &folder)?;
     bind(&crowds, &folder)?;
