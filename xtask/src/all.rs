@@ -163,15 +163,12 @@ impl Running {
     /// failure.
     fn finish_downloads(self) -> Row {
         let output = self.output.clone();
-        let mut row = self.finish();
+        let row = self.finish();
         if let Some(text) = output.and_then(|path| std::fs::read_to_string(path).ok()) {
             println!("\nxtask: the downloads, which ran beside the checks:");
             print!("{text}");
         }
-        if row.result == Outcome::Failed {
-            row.result = Outcome::Incomplete;
-        }
-        row
+        row.into_downloads()
     }
 }
 
@@ -273,6 +270,15 @@ impl Row {
     fn failed(name: &str, message: String) -> Self {
         eprintln!("xtask: {name}: {message}");
         Self::new(name, false, 0.0, Vec::new())
+    }
+
+    /// The row of the downloads: what is missing is told by the stage that needs it.
+    fn into_downloads(mut self) -> Self {
+        if self.result != Outcome::Ok {
+            self.result = Outcome::Incomplete;
+        }
+        self.missing.clear();
+        self
     }
 
     /// In CI nothing may be left out for want of a tool.
@@ -455,6 +461,10 @@ mod tests {
         let failures = |is_ci| rows.iter().map(|row| row.is_failure(is_ci)).collect::<Vec<_>>();
         assert_eq!(failures(true), [true, true, false]);
         assert_eq!(failures(false), [true, false, false]);
+        // The stage that needs it says so.
+        let downloads =
+            Row::new("downloads", false, 1.0, lines("missing\tfalse\tinstall it\n")).into_downloads();
+        assert!(!downloads.is_failure(true) && downloads.missing.is_empty());
     }
 
     #[test]
