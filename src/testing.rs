@@ -3,24 +3,58 @@
 // A test helper fails its test by a panic.
 #![allow(clippy::panic)]
 
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use hullfield::{BackendChoice, Engine, EngineOptions, Error};
 
 /// GPU tests skipped by this test program.
 static SKIPPED: AtomicUsize = AtomicUsize::new(0);
 
-/// Any adapter, a software one too; none where there is no adapter, and then the test has nothing to do.
+/// The engine that the tests of a program share: each engine compiles its kernels anew, which takes a software driver seconds. Any
+/// adapter, a software one too; none where there is no adapter, and then the test has nothing to do.
+///
+/// A test opens an [engine of its own](own_gpu) if it reads what the engine counts, if it sets how the engine works, if it loses the
+/// device, if it needs buffers that no test has used before, or if it takes so much memory that its buffers must be freed.
 ///
 /// With `HULLFIELD_REQUIRE_GPU=1` a missing adapter fails the test instead. So does, where `HULLFIELD_EXPECT_ADAPTER` is set,
 /// an adapter of which neither name nor driver contains its value.
+#[allow(dead_code)] // Not every test program shares an engine.
 pub(crate) fn gpu() -> Option<Engine> {
+    shared(None)
+}
+
+/// An engine whose storage bindings hold at most so many bytes. The tests of a program that name the same number share it.
+#[allow(dead_code)] // Not every test program sets a limit.
+pub(crate) fn gpu_of_bindings(bytes: u64) -> Option<Engine> {
+    shared(Some(bytes))
+}
+
+/// An engine that no other test uses.
+#[allow(dead_code)] // Not every test program needs one.
+pub(crate) fn own_gpu() -> Option<Engine> {
     gpu_with(EngineOptions::default())
 }
 
-/// The same with limits.
-#[allow(clippy::panic, dead_code)] // Not every test program sets a limit.
+/// The shared engine of this binding limit. The first test that asks for it opens it, and it stays open.
+fn shared(binding_limit: Option<u64>) -> Option<Engine> {
+    static ENGINES: Mutex<BTreeMap<Option<u64>, Engine>> = Mutex::new(BTreeMap::new());
+    let mut engines = ENGINES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(engine) = engines.get(&binding_limit) {
+        return Some(engine.clone());
+    }
+    let engine = gpu_with(EngineOptions::default())?;
+    let engine = match binding_limit {
+        Some(bytes) => engine.with_binding_limit(bytes),
+        None => engine,
+    };
+    engines.insert(binding_limit, engine.clone());
+    Some(engine)
+}
+
+/// An engine that no other test uses, with limits.
 pub(crate) fn gpu_with(limits: EngineOptions) -> Option<Engine> {
     // Without a back end there is nothing to test here, whatever the machine has.
     if cfg!(not(any(feature = "vulkan", feature = "metal", feature = "dx12", feature = "webgpu"))) {

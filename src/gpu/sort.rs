@@ -394,12 +394,13 @@ mod tests {
         wrong.swap(0, 1);
         assert!(merged(context, &keys).unwrap() != wrong);
         // A list is short only if one binding holds it.
-        assert!(!is_short(engine.with_binding_limit(16 << 10).context().unwrap(), 4097));
+        let small = testing::gpu_of_bindings(16 << 10).unwrap();
+        assert!(!is_short(small.context().unwrap(), 4097));
     }
 
     #[test]
     fn both_forms_sort_alike() {
-        let engines = [false, true].map(|are_used| Some(testing::gpu()?.with_subgroups(are_used)));
+        let engines = [false, true].map(|are_used| Some(testing::own_gpu()?.with_subgroups(are_used)));
         for engine in engines.into_iter().flatten() {
             let context = engine.context().unwrap();
             for count in [0, 1, 127, 128, 129, BLOCK - 1, BLOCK, BLOCK + 1, 10 * BLOCK + 3] {
@@ -425,9 +426,8 @@ mod tests {
 
     #[test]
     fn sort_spans_bindings() {
-        let Some(engine) = testing::gpu() else { return };
         // 4,096 keys a binding of these, and counts for 16,384.
-        let engine = engine.with_binding_limit(16 << 10);
+        let Some(engine) = testing::gpu_of_bindings(16 << 10) else { return };
         let context = engine.context().unwrap();
         for count in [4095, 4096, 4097, 16_000] {
             let keys = noise(count, u32::MAX);
@@ -439,7 +439,7 @@ mod tests {
 
     #[test]
     fn sort_goes_past_65535_groups() {
-        let Some(engine) = testing::gpu() else { return };
+        let Some(engine) = testing::own_gpu() else { return };
         let context = engine.context().unwrap();
         // One pass over 65,537 blocks takes 64 MiB of counts and 1 GiB in all: only where there is room.
         let count = 65_536 * BLOCK + 1;

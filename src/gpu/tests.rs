@@ -199,15 +199,14 @@ fn scan_counts_past_32_bits() {
     check(&engine, 10_000);
     check(&engine, 100_000);
     // Pieces that hand the sum on.
-    let engine = engine.with_binding_limit(16 << 10);
+    let engine = testing::gpu_of_bindings(16 << 10).unwrap();
     check(&engine, 4096);
     check(&engine, 10_000);
 }
 
 #[test]
 fn scan_spans_bindings() {
-    let Some(engine) = testing::gpu() else { return };
-    let engine = engine.with_binding_limit(16 << 10);
+    let Some(engine) = testing::gpu_of_bindings(16 << 10) else { return };
     for count in [4095, 4096, 4097, 50_000] {
         let values = noise(count, 1000);
         assert!(scanned(&context(&engine), &values).unwrap() == scan_on_host(&values), "{count} values");
@@ -215,8 +214,9 @@ fn scan_spans_bindings() {
 }
 
 #[test]
+#[ignore = "long: cargo xtask test --all"]
 fn scan_spans_real_bindings() {
-    let Some(engine) = testing::gpu() else { return };
+    let Some(engine) = testing::own_gpu() else { return };
     // 128 MiB is what WebGPU promises for one binding; 144 MiB of values are two of them.
     let engine = engine.with_binding_limit(128 << 20);
     let context = context(&engine);
@@ -230,8 +230,8 @@ fn scan_spans_real_bindings() {
 /// Both forms of the kernels, where the device has subgroup operations.
 #[test]
 fn both_forms_scan_alike() {
-    let Some(plain) = testing::gpu().map(|engine| engine.with_subgroups(false)) else { return };
-    let Some(subgroups) = testing::gpu().map(|engine| engine.with_subgroups(true)) else { return };
+    let Some(plain) = testing::own_gpu().map(|engine| engine.with_subgroups(false)) else { return };
+    let Some(subgroups) = testing::own_gpu().map(|engine| engine.with_subgroups(true)) else { return };
     assert_eq!(context(&plain).form(), Form::Plain);
     let has = context(&plain).device().features().contains(wgpu::Features::SUBGROUP);
     assert_eq!(context(&subgroups).form() == Form::Subgroups, has);
@@ -369,7 +369,7 @@ fn frames_from_many_threads() {
 
 #[test]
 fn frames_submitted_ahead_give_their_results_in_turn() {
-    let Some(engine) = testing::gpu() else { return };
+    let Some(engine) = testing::own_gpu() else { return };
     let context = context(&engine);
     let submitted = |count: usize, repeat: u32| {
         let mut frame = Frame::new(&context, "hullfield.test.ahead").unwrap();
@@ -427,7 +427,7 @@ fn a_frame_may_ask_for_another() {
 
 #[test]
 fn an_error_and_a_panic_on_the_engine_thread_come_out() {
-    let Some(engine) = testing::gpu() else { return };
+    let Some(engine) = testing::own_gpu() else { return };
     let context = context(&engine);
     let refused: Result<crate::Pending<()>> =
         Frame::new(&context, "hullfield.test").unwrap().submit(|_| Err(Error::Cancelled));
@@ -442,7 +442,7 @@ fn an_error_and_a_panic_on_the_engine_thread_come_out() {
 
 #[test]
 fn a_steady_state_allocates_nothing() {
-    let Some(engine) = testing::gpu() else { return };
+    let Some(engine) = testing::own_gpu() else { return };
     let context = context(&engine);
     let frame = |count: usize| {
         let values = noise(count, 10);
@@ -517,14 +517,14 @@ fn misuse_is_an_error() {
 #[test]
 fn an_engine_dropped_with_frames_in_flight() {
     for _ in 0..5 {
-        let Some(engine) = testing::gpu() else { return };
+        let Some(engine) = testing::own_gpu() else { return };
         let pendings: Vec<_> = (0..3).map(|i| filled(&context(&engine), 100_000, 50 + i).unwrap()).collect();
         drop(engine);
         for (i, pending) in (0..).zip(pendings) {
             assert!(pending.wait().unwrap() == fill_on_host(100_000, 50 + i));
         }
     }
-    let Some(engine) = testing::gpu() else { return };
+    let Some(engine) = testing::own_gpu() else { return };
     drop(filled(&context(&engine), 1_000_000, 50).unwrap());
     drop(engine);
 }
@@ -555,7 +555,7 @@ fn the_last_engine_waits_for_its_frames() {
     type Chain = Box<dyn FnOnce(Results) -> Result<Next<()>> + Send>;
 
     for is_awaited in [true, false] {
-        let Some(engine) = testing::gpu() else { return };
+        let Some(engine) = testing::own_gpu() else { return };
         let completed = Arc::new(AtomicU32::new(0));
         let (frame, then) = chain(&context(&engine), 20, Arc::clone(&completed)).unwrap();
         let pending = Some(frame.submit(then).unwrap()).filter(|_| is_awaited);
@@ -608,7 +608,7 @@ fn counted(context: &Context, count: usize, repeat: u32, completed: &Arc<AtomicU
 /// A driver may make a submission wait for the one before it. No call may wait for that.
 #[test]
 fn calls_return_while_frames_are_in_flight() {
-    let Some(engine) = testing::gpu() else { return };
+    let Some(engine) = testing::own_gpu() else { return };
     let context = context(&engine);
     let repeat = long_repeat(&context, 20_000);
     let completed = Arc::default();
@@ -628,7 +628,7 @@ fn calls_return_while_frames_are_in_flight() {
 
 #[test]
 fn frames_that_nobody_waits_for_are_not_submitted() {
-    let Some(engine) = testing::gpu() else { return };
+    let Some(engine) = testing::own_gpu() else { return };
     let context = context(&engine);
     let repeat = long_repeat(&context, 20_000);
     let completed = Arc::default();
@@ -648,7 +648,7 @@ fn frames_that_nobody_waits_for_are_not_submitted() {
 
 #[test]
 fn a_frame_that_leaves_its_results_on_the_device_runs_though_nobody_waits() {
-    let Some(engine) = testing::gpu() else { return };
+    let Some(engine) = testing::own_gpu() else { return };
     let context = context(&engine);
     let repeat = long_repeat(&context, 20_000);
     let completed = Arc::default();
@@ -673,7 +673,7 @@ fn a_frame_that_leaves_its_results_on_the_device_runs_though_nobody_waits() {
 /// The caller's own submission runs after all queries that were asked before.
 #[test]
 fn the_callers_own_submissions_come_after_queued_frames() {
-    let Some(engine) = testing::gpu() else { return };
+    let Some(engine) = testing::own_gpu() else { return };
     let context = context(&engine);
     let (device, queue) = engine.device().map(|(device, queue)| (device.clone(), queue.clone())).unwrap();
     let repeat = long_repeat(&context, 20_000);
@@ -750,7 +750,7 @@ fn stages_that_are_chained_to_a_frame_start_though_nobody_polls() {
 #[test]
 fn a_destroyed_device_gives_errors() {
     for given in [false, true] {
-        let Some(engine) = testing::gpu() else { return };
+        let Some(engine) = testing::own_gpu() else { return };
         let (device, queue) = engine.device().map(|(device, queue)| (device.clone(), queue.clone())).unwrap();
         let engine = if given {
             Engine::from_device(device.clone(), queue, &EngineOptions::default()).unwrap()
@@ -798,7 +798,7 @@ fn kernels_are_timed_where_the_device_can() {
 
 #[test]
 fn each_dispatch_is_timed_where_a_tool_asks() {
-    let Some(engine) = testing::gpu() else { return };
+    let Some(engine) = testing::own_gpu() else { return };
     let context = context(&engine);
     let run = || {
         let mut frame = Frame::new(&context, "hullfield.test.profile").unwrap();

@@ -16,15 +16,10 @@ use hullfield_oracle::{Placed, Shape, Truth, certify, measure, whole_truths};
 use crate::common;
 pub(crate) use crate::rows::{bodies, contact_rows, distance_rows, manifold_rows, verdict};
 
-/// The CPU engine, and the GPU engine where there is an adapter, with their names. They are created once, because each GPU engine
-/// compiles its kernels anew.
+/// The CPU engine, and the GPU engine where there is an adapter, with their names.
 pub(crate) fn engines() -> Vec<(&'static str, Engine)> {
-    static ENGINES: OnceLock<Vec<(&'static str, Engine)>> = OnceLock::new();
-    let make = || {
-        let gpu = common::gpu().map(|engine| ("gpu", engine));
-        std::iter::once(("cpu", Engine::cpu())).chain(gpu).collect()
-    };
-    ENGINES.get_or_init(make).clone()
+    let gpu = common::gpu().map(|engine| ("gpu", engine));
+    std::iter::once(("cpu", Engine::cpu())).chain(gpu).collect()
 }
 
 pub(crate) fn hulls(sets: &[Vec<[f32; 3]>]) -> Vec<Hull> {

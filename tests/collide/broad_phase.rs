@@ -240,7 +240,7 @@ fn bad_triangles_are_errors() {
 
 #[test]
 fn a_hull_that_half_a_binding_does_not_hold_is_an_error() {
-    let Some(gpu) = common::gpu() else { return };
+    let Some(gpu) = common::own_gpu() else { return };
     let ring = |k: usize| {
         let angle = k as f32 * 0.01;
         [angle.cos(), angle.sin(), (k % 7) as f32]
@@ -449,7 +449,7 @@ fn crowds_of_many_candidates_and_few_rows_are_answered_on_both_engines() {
 #[test]
 #[ignore = "long: cargo xtask test --all"]
 fn more_candidates_than_a_device_can_number_are_told_by_a_sample() {
-    let Some(engine) = common::gpu() else { return };
+    let Some(engine) = common::own_gpu() else { return };
     let (hull, bodies) = needles(large_or(150_000));
     let arena = Arena::new(&engine, &[hull], Options::default()).unwrap();
     let refused = arena.intersections(&bodies, Pairs::BroadPhase).unwrap().wait().map(drop);

@@ -209,7 +209,7 @@ fn an_encoder_that_is_never_submitted_changes_nothing() {
 
 #[test]
 fn a_whole_step_copies_nothing_to_the_host() {
-    let Some(engine) = common::gpu() else { return };
+    let Some(engine) = common::own_gpu() else { return };
     let (arena, bodies) = crowd(&engine, 4_000);
     let laid_out = arena.lay_out(&bodies, [0.0; 3]).unwrap();
     let poses: Vec<BodyPose> = bodies.iter().map(BodyPose::from).collect();
@@ -289,7 +289,7 @@ fn bad_input_is_one_error() {
         let refused = touching.encode_events(&mut encoder, found).unwrap_err();
         assert!(refused.to_string().contains("sorted by pair"), "{refused}");
     }
-    let other = common::gpu().unwrap();
+    let other = common::own_gpu().unwrap();
     let of_other = Arena::new(&other, arena.hulls(), Options::default()).unwrap();
     let mut of_other_encoder = self::encoder(&other);
     let found = of_other

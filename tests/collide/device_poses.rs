@@ -350,7 +350,7 @@ fn poses_about_an_origin_meet_far_statics() {
 
 #[test]
 fn a_steady_step_uploads_no_body_and_reads_nothing_back() {
-    let Some(engine) = common::gpu() else { return };
+    let Some(engine) = common::own_gpu() else { return };
     let (arena, bodies) = grounded(&engine, 6_000);
     let worlds: Vec<u32> = (0..6_000).map(|k| k / 3).collect();
     let laid_out =

@@ -251,7 +251,7 @@ fn without_bodies_there_are_no_pairs() {
 
 #[test]
 fn a_steady_stream_of_encoded_frames_allocates_nothing() {
-    let Some(engine) = common::gpu() else { return };
+    let Some(engine) = common::own_gpu() else { return };
     let (arena, bodies) = crowd(&engine, 200);
     let capacity = Capacity { pairs: 20_000, rows: 5_000 };
     let frame = || {

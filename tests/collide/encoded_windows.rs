@@ -12,9 +12,8 @@ use wgpu::{BufferUsages, CommandEncoder};
 
 use crate::common;
 use crate::encoded::{crowd, encoder, filled, read};
-
-/// A binding that holds 512 bodies. Windows are of 3,328 pairs, or of 768 that are measured.
-const LIMIT: u64 = 40 << 10;
+// Windows are of 3,328 pairs, or of 768 that are measured.
+use crate::parts::LIMIT;
 
 /// The rows of all parts and their counts. Checks what parts promise.
 fn all<T: Pod>(engine: &Engine, encoder: CommandEncoder, found: &DeviceRows) -> (Vec<T>, Vec<DeviceCounts>) {
@@ -78,8 +77,7 @@ fn same<T: Pod + PartialEq + std::fmt::Debug>(
 
 #[test]
 fn windows_answer_as_the_whole() {
-    let (Some(whole), Some(cut)) = (common::gpu(), common::gpu()) else { return };
-    let cut = cut.with_binding_limit(LIMIT);
+    let (Some(whole), Some(cut)) = (common::gpu(), common::gpu_of_bindings(LIMIT)) else { return };
     let (arena, bodies) = crowd(&whole, 400);
     let of_cut = Arena::new(&cut, arena.hulls(), Options::default()).unwrap();
     let engines = [(&whole, &arena), (&cut, &of_cut)];
@@ -120,8 +118,7 @@ fn windows_answer_as_the_whole() {
 /// Pairs in a buffer of the caller that no binding holds, over a tree, with statics, and with too little room.
 #[test]
 fn windows_over_a_tree_and_statics() {
-    let (Some(whole), Some(cut)) = (common::gpu(), common::gpu()) else { return };
-    let cut = cut.with_binding_limit(256 << 10);
+    let (Some(whole), Some(cut)) = (common::gpu(), common::gpu_of_bindings(256 << 10)) else { return };
     let hulls = [Hull::cuboid([0.5; 3]).unwrap(), Hull::ball(0.6).unwrap(), Hull::half_space()];
     let mut random = Random::new(8);
     let mut body = |k: usize| {
@@ -182,8 +179,7 @@ fn windows_over_a_tree_and_statics() {
 /// A list of pairs too long for the device's memory, and bodies that one binding does not hold.
 #[test]
 fn what_does_not_fit_is_one_error() {
-    let Some(engine) = common::gpu() else { return };
-    let engine = engine.with_binding_limit(LIMIT);
+    let Some(engine) = common::gpu_of_bindings(LIMIT) else { return };
     let (arena, bodies) = crowd(&engine, 600);
     let host = DeviceBodies::Host(&bodies);
     let mut encoder = encoder(&engine);
@@ -227,7 +223,7 @@ fn long_walks_are_never_left_out_in_silence() {
     let expected = arena.intersections(&bodies, Pairs::BroadPhase).unwrap().wait().unwrap();
     let of = |pairs: u32| {
         // A new engine's list of such rows is as long as the capacity says.
-        let engine = common::gpu().unwrap();
+        let engine = common::own_gpu().unwrap();
         let arena = Arena::new(&engine, &hulls, Options::default()).unwrap();
         let mut encoder = encoder(&engine);
         let capacity = Capacity { pairs, rows: 40_000 };

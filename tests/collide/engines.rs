@@ -47,9 +47,8 @@ fn candidates_are_equal_on_both_engines() {
 
 #[test]
 fn candidates_past_one_window_are_equal_too() {
-    let Some(gpu) = common::gpu() else { return };
-    // 250 bodies at one place are 31,125 pairs; a window of these bindings holds 2,560.
-    let gpu = gpu.with_binding_limit(32 << 10);
+    // 250 bodies at one place are 31,125 pairs; a window of these bindings holds 3,328.
+    let Some(gpu) = common::gpu_of_bindings(40 << 10) else { return };
     let scene = Scene { hulls: vec![scenes::stacked_cubes(1).hulls[0].clone()], ..Scene::default() };
     let bodies = vec![Body::new(0); 250];
     let [on_gpu, on_cpu] = [&gpu, &Engine::cpu()].map(|engine| {
@@ -178,7 +177,7 @@ fn broad_phase_and_exhaustive_search_find_the_same_hits_on_both_engines() {
 
 #[test]
 fn a_steady_state_allocates_nothing_and_builds_no_pipeline() {
-    let Some(gpu) = common::gpu() else { return };
+    let Some(gpu) = common::own_gpu() else { return };
     let crowd = scenes::tumbling(&scenes::convex_sets(24, 1.0, 31), 1000, 20.0, 32);
     let arena = arena(&gpu, &crowd.scene);
     let frames: Vec<Vec<Body>> = (0..6).map(|i| bodies(&crowd.at(f64::from(i) * 0.01))).collect();

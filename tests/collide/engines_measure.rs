@@ -146,15 +146,14 @@ fn contacts(arena: &Arena, bodies: &[Body], pairs: Pairs<'_>, margin: f32) -> Ba
 
 #[test]
 fn many_windows_are_as_one() {
-    let Some(gpu) = common::gpu() else { return };
+    // A window of the small bindings holds 768 pairs, of 11,175.
+    let (Some(gpu), Some(cut)) = (common::gpu(), common::gpu_of_bindings(40 << 10)) else { return };
     let scene = crowd(150, 41);
     let placed = bodies(&scene.bodies);
     let whole = arena(&gpu, &scene);
     let kinds = [Pairs::BroadPhase, Pairs::Exhaustive, Pairs::Given(&scene.pairs)];
     let at_once = kinds.map(|pairs| contacts(&whole, &placed, pairs, 0.2).rows);
-    // A window of these bindings holds 512 pairs, of 11,175.
-    let gpu = gpu.with_binding_limit(24 << 10);
-    let cut = arena(&gpu, &scene);
+    let cut = arena(&cut, &scene);
     for (pairs, at_once) in kinds.into_iter().zip(&at_once) {
         let found = contacts(&cut, &placed, pairs, 0.2);
         assert!(found.rows.len() > 300, "{pairs:?}: {}", found.rows.len());
@@ -167,7 +166,7 @@ fn many_windows_are_as_one() {
 #[test]
 #[ignore = "long: cargo xtask test --all"]
 fn rows_past_one_binding_and_past_65535_groups_are_those_of_the_cpu() {
-    let Some(gpu) = common::gpu() else { return };
+    let Some(gpu) = common::own_gpu() else { return };
     let placed: Vec<Body> =
         (0..3_000).map(|k| Body::new(0).at([(k % 3) as f32, (k / 3 % 10) as f32, (k / 30) as f32])).collect();
     let hulls = [Hull::ball(0.625).unwrap()];
@@ -208,7 +207,7 @@ fn rows_past_one_binding_and_past_65535_groups_are_those_of_the_cpu() {
 
 #[test]
 fn a_steady_state_of_contacts_allocates_nothing() {
-    let Some(gpu) = common::gpu() else { return };
+    let Some(gpu) = common::own_gpu() else { return };
     let crowd = scenes::tumbling(&scenes::convex_sets(24, 1.0, 51), 400, 20.0, 52);
     let arena = arena(&gpu, &crowd.scene);
     let frames: Vec<Vec<Body>> = (0..5).map(|i| bodies(&crowd.at(f64::from(i) * 0.01))).collect();

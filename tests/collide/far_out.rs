@@ -734,9 +734,7 @@ fn bad_positions_are_one_clear_error() {
 #[cfg(feature = "gpu")]
 #[test]
 fn blocks_are_laid_out_about_the_same_origin() {
-    let Some(engine) = common::gpu() else { return };
-    // A binding that holds 512 bodies.
-    let small = engine.with_binding_limit(40 << 10);
+    let Some(small) = common::gpu_of_bindings(crate::parts::LIMIT) else { return };
     let crowd = Crowd::new(1.0, 1_400, 571);
     for shift in [SHIFTS[4], SHIFTS[6]] {
         let answers = [Engine::cpu(), small.clone()].map(|engine| {

@@ -28,7 +28,7 @@ const QUERIES: [(&str, Query); 3] = [
 fn a_steady_frame_has_few_dispatches_and_no_copy() {
     for (count, most) in [(1000, 8), (10_000, 11), (extent(3000, 100_000), 26)] {
         for (name, query) in QUERIES {
-            let Some(engine) = common::gpu() else { return };
+            let Some(engine) = common::own_gpu() else { return };
             let engine = engine.with_discrete_steps();
             let crowd = scenes::tumbling(&scenes::convex_sets(8, 1.0, 51), count, 6.0, 52);
             let (arena, bodies) = (arena(&engine, &crowd.scene), bodies(&crowd.scene.bodies));
@@ -55,7 +55,7 @@ fn a_steady_frame_has_few_dispatches_and_no_copy() {
 /// ones run its three kernels at once.
 #[test]
 fn a_floor_adds_three_dispatches_from_the_second_frame_on() {
-    let Some(engine) = common::gpu() else { return };
+    let Some(engine) = common::own_gpu() else { return };
     let engine = engine.with_discrete_steps();
     let arena = Arena::new(&engine, &[Hull::cuboid([1.0; 3]).unwrap()], Options::default()).unwrap();
     let boxes = (0..3000).map(|at| Body::new(0).at([(at % 60) as f32 * 3.0, 1.5, (at / 60) as f32 * 3.0]));

@@ -10,8 +10,8 @@ use hullfield_oracle::random::Random;
 
 use crate::common;
 
-/// A binding that holds 512 bodies: blocks are of 256.
-const LIMIT: u64 = 40 << 10;
+/// A binding that holds 512 bodies: blocks are of 256. Tests of other modules have the same, so that they share an engine.
+pub(crate) const LIMIT: u64 = 40 << 10;
 
 /// A crowd of boxes, balls and tetrahedra in groups, some round, and half-spaces at both ends of it.
 fn crowd(count: usize, seed: u64) -> Vec<Body> {
@@ -95,8 +95,7 @@ fn hits(engine: &Engine, query: &Query<'_>) -> Vec<Intersection> {
 
 #[test]
 fn parts_answer_as_the_whole() {
-    let (Some(whole), Some(cut)) = (common::gpu(), common::gpu()) else { return };
-    let cut = cut.with_binding_limit(LIMIT);
+    let (Some(whole), Some(cut)) = (common::gpu(), common::gpu_of_bindings(LIMIT)) else { return };
     // The bodies in parts, the statics alone, both, and both only together; tiles, and trees of the whole.
     for &(count, still_count) in extent(&[(300, 290)][..], &[(600, 0), (100, 500), (300, 290), (1_200, 300)])
     {
@@ -146,8 +145,7 @@ fn parts_answer_as_the_whole() {
 /// Hulls whose vertices, support tables or records are more than a binding holds, and so few bodies that they are not.
 #[test]
 fn hulls_in_parts_answer_as_the_whole() {
-    let (Some(whole), Some(cut)) = (common::gpu(), common::gpu()) else { return };
-    let cut = cut.with_binding_limit(LIMIT);
+    let (Some(whole), Some(cut)) = (common::gpu(), common::gpu_of_bindings(LIMIT)) else { return };
     let mut random = Random::new(5);
     let mut round = |count: usize| {
         let points: Vec<[f32; 3]> =
@@ -206,8 +204,7 @@ fn hulls_in_parts_answer_as_the_whole() {
 /// Several frames in flight return the same answer, in each run.
 #[test]
 fn parts_in_flight_do_not_mix() {
-    let Some(cut) = common::gpu() else { return };
-    let cut = cut.with_binding_limit(LIMIT);
+    let Some(cut) = common::gpu_of_bindings(LIMIT) else { return };
     let arena = Arena::new(&cut, &hulls(), Options::default()).unwrap();
     let crowds: Vec<Vec<Body>> = (0..4).map(|seed| crowd(500 + 100 * seed as usize, seed)).collect();
     let pendings: Vec<_> = crowds

@@ -8,7 +8,7 @@ use crate::common;
 
 /// One device: kernels without subgroup operations, and with them.
 fn engines() -> Option<[Engine; 2]> {
-    let first = common::gpu()?;
+    let first = common::own_gpu()?;
     let (device, queue) = first.device().unwrap();
     let second = Engine::from_device(device.clone(), queue.clone(), &EngineOptions::default()).unwrap();
     Some([first.with_subgroups(false), second.with_subgroups(true)])

@@ -255,9 +255,9 @@ fn rows_are_grouped_by_world() {
 #[cfg(feature = "gpu")]
 #[test]
 fn blocks_of_bodies_obey_the_rules() {
-    let (Some(whole), Some(cut)) = (crate::common::gpu(), crate::common::gpu()) else { return };
-    // A binding holds 512 bodies, blocks are of 256.
-    let cut = cut.with_binding_limit(40 << 10);
+    use crate::common::{gpu, gpu_of_bindings};
+
+    let (Some(whole), Some(cut)) = (gpu(), gpu_of_bindings(crate::parts::LIMIT)) else { return };
     for &(count, world_count, kind) in extent(
         &[(600, 3, "one large")][..],
         &[(600, 3, "one large"), (1_100, 70, "in turn"), (1_100, 2, "in blocks"), (600, 600, "in blocks")],

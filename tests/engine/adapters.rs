@@ -85,7 +85,7 @@ fn adapter_reports_are_complete_and_sorted_best_first() {
 #[cfg(feature = "gpu")]
 #[test]
 fn gpu_takes_the_first_adapter() {
-    let Some(engine) = common::gpu() else { return };
+    let Some(engine) = common::own_gpu() else { return };
     assert_eq!(engine.backend(), Backend::Gpu);
     let info = engine.adapter_info().unwrap();
     assert_eq!(adapters()[0].name, info.name);
@@ -96,7 +96,7 @@ fn gpu_takes_the_first_adapter() {
 #[cfg(feature = "gpu")]
 #[test]
 fn a_given_device_outlives_the_engine() {
-    let Some(own) = common::gpu() else { return };
+    let Some(own) = common::own_gpu() else { return };
     let (device, queue) = own.device().unwrap();
     let engine = Engine::from_device(device.clone(), queue.clone(), &EngineOptions::default()).unwrap();
     assert_eq!(engine.backend(), Backend::Gpu);
@@ -137,7 +137,7 @@ fn row(count: usize) -> (Vec<Hull>, Vec<Body>) {
 
 #[test]
 fn answers_come_after_the_arena_and_the_engine_are_dropped() {
-    let Some(engine) = common::gpu() else { return };
+    let Some(engine) = common::own_gpu() else { return };
     let (hulls, bodies) = row(500);
     let arena = Arena::new(&engine, &hulls, Options::default()).unwrap();
     let mut pendings: Vec<_> =
@@ -153,7 +153,7 @@ fn answers_come_after_the_arena_and_the_engine_are_dropped() {
 #[cfg(feature = "gpu")]
 #[test]
 fn a_lost_device_is_an_error_of_every_call() {
-    let Some(engine) = common::gpu() else { return };
+    let Some(engine) = common::own_gpu() else { return };
     let (hulls, bodies) = row(500);
     let arena = Arena::new(&engine, &hulls, Options::default()).unwrap();
     let in_flight: Vec<_> =
@@ -188,7 +188,7 @@ fn a_query_over_the_memory_limit_is_refused_and_the_next_one_runs() {
 
 #[test]
 fn frames_below_the_high_water_mark_allocate_nothing() {
-    let Some(engine) = common::gpu() else { return };
+    let Some(engine) = common::own_gpu() else { return };
     let (hulls, bodies) = row(3000);
     let arena = Arena::new(&engine, &hulls, Options::default()).unwrap();
     let frame = |count: usize| {

@@ -10,7 +10,7 @@ use hullfield::flow::{
     Cell, Connectivity, Corners, Edit, FieldOptions, Flow, Grid, Query as FlowQuery, SteerOptions,
 };
 
-use crate::common::gpu;
+use crate::common::own_gpu;
 
 const QUERIES: [ArenaQuery; 8] = [
     ArenaQuery::Candidates,
@@ -78,7 +78,7 @@ fn prepared_queries_build_no_pipeline() {
     let given: Vec<[u32; 2]> = (0..30).map(|at| [at, at + 1]).collect();
     for pairs in [Pairs::BroadPhase, Pairs::Exhaustive, Pairs::Given(&given)] {
         for query in QUERIES {
-            let Some(engine) = gpu() else { return };
+            let Some(engine) = own_gpu() else { return };
             let arena = arena(&engine);
             let prepared = arena.prepare(&[(query, pairs)]).unwrap().wait().unwrap();
             let built = engine.counters().pipelines_built;
@@ -112,7 +112,7 @@ fn prepared_queries_build_no_pipeline() {
 
 #[test]
 fn prepared_encoded_queries_build_no_pipeline() {
-    let Some(engine) = gpu() else { return };
+    let Some(engine) = own_gpu() else { return };
     let given: Vec<[u32; 2]> = (0..30).map(|at| [at, at + 1]).collect();
     let bodies = bodies(40, true);
     let motions = vec![Motion { velocity: [1.0, 0.0, 0.0], ..Motion::default() }; bodies.len()];
@@ -177,7 +177,7 @@ fn prepared_encoded_queries_build_no_pipeline() {
 
 #[test]
 fn prepared_fields_build_no_pipeline() {
-    let Some(engine) = gpu() else { return };
+    let Some(engine) = own_gpu() else { return };
     let blocked: Vec<bool> = (0..300 * 40).map(|at| at % 7 == 3 && at % 5 > 0).collect();
     let small = &blocked[..100 * 40];
     let volume = &blocked[..20 * 20 * 20];
@@ -189,7 +189,7 @@ fn prepared_fields_build_no_pipeline() {
     ];
     for (at, grid) in grids.into_iter().enumerate() {
         for binding_limit in if at == 3 { vec![None, Some(1 << 14)] } else { vec![None] } {
-            let Some(engine) = gpu() else { return };
+            let Some(engine) = own_gpu() else { return };
             let engine = match binding_limit {
                 Some(bytes) => engine.with_binding_limit(bytes),
                 None => engine,
@@ -251,7 +251,7 @@ fn prepared_fields_build_no_pipeline() {
 /// The compile time is separate from upload and total, and 0 if no pipeline was built.
 #[test]
 fn a_query_gives_the_compile_time_of_its_pipelines() {
-    let Some(engine) = gpu() else { return };
+    let Some(engine) = own_gpu() else { return };
     let (arena, bodies) = (arena(&engine), bodies(40, false));
     let first = arena
         .contacts(&bodies, Pairs::BroadPhase, &ContactOptions { margin: 0.0 })
@@ -279,7 +279,7 @@ fn a_query_gives_the_compile_time_of_its_pipelines() {
 /// A query waits for a pipeline that is being built. None is built twice, and the answers are right.
 #[test]
 fn queries_during_preparation_build_no_pipeline_twice() {
-    let Some(engine) = gpu() else { return };
+    let Some(engine) = own_gpu() else { return };
     let (arena, bodies) = (arena(&engine), bodies(40, false));
     let every = QUERIES.map(|query| (query, Pairs::BroadPhase));
     let preparing = arena.prepare(&every).unwrap();
@@ -314,7 +314,7 @@ fn queries_during_preparation_build_no_pipeline_twice() {
 #[test]
 fn an_engine_can_be_dropped_during_preparation() {
     for is_awaited in [false, true] {
-        let Some(engine) = gpu() else { return };
+        let Some(engine) = own_gpu() else { return };
         let arena = arena(&engine);
         let preparing = arena.prepare(&QUERIES.map(|query| (query, Pairs::Exhaustive))).unwrap();
         let preparing = Some(preparing).filter(|_| is_awaited);
@@ -333,7 +333,7 @@ fn queries_on_the_cpu_need_no_pipelines() {
     assert_eq!(arena(&cpu).prepare(&queries).unwrap().wait().unwrap().pipeline_count, 0);
     let flow = Flow::new(&cpu, Grid::new([3, 1, 1], &[], Connectivity::Four.into()).unwrap()).unwrap();
     assert_eq!(flow.prepare(&[FlowQuery::Solve]).unwrap().wait().unwrap().pipeline_count, 0);
-    let Some(engine) = gpu() else { return };
+    let Some(engine) = own_gpu() else { return };
     let exact =
         arena(&engine).with_options(Options { precision: Precision::Exact, ..Options::default() }).unwrap();
     let prepared = exact.prepare(&queries[1..]).unwrap().wait().unwrap();

@@ -8,7 +8,7 @@ use hullfield::{Engine, Error, Location};
 use hullfield_oracle::extent;
 use hullfield_oracle::random::Random;
 
-use crate::common::gpu;
+use crate::common::{gpu, gpu_of_bindings, own_gpu};
 use crate::scenes::{self, CONNECTIVITIES_2D, CONNECTIVITIES_3D, Scene};
 
 /// Caves with some goals.
@@ -56,7 +56,7 @@ fn compare(one: &Field, other: &Field, cells: &[Cell]) -> Result<(), String> {
 
 #[test]
 fn agents_follow_the_same_paths_on_both_engines() {
-    let Some(engine) = gpu() else { return };
+    let (Some(whole), Some(strips)) = (gpu(), gpu_of_bindings(32 << 10)) else { return };
     let random = &mut Random::new(71);
     for connectivity in CONNECTIVITIES_2D.into_iter().chain(CONNECTIVITIES_3D) {
         for is_costly in extent(&[true][..], &[false, true]) {
@@ -67,11 +67,11 @@ fn agents_follow_the_same_paths_on_both_engines() {
             let known = scene.solve(&Engine::cpu()).unwrap();
             let cells = all_cells(known.grid());
             // The field in one buffer, and in several strips with paths in several windows.
-            for &limit in extent(&[32 << 10][..], &[1 << 27, 32 << 10]) {
-                let field = scene.solve(&engine.clone().with_binding_limit(limit)).unwrap();
+            for (what, engine) in [("strips", &strips), ("whole", &whole)].into_iter().take(extent(1, 2)) {
+                let field = scene.solve(engine).unwrap();
                 assert!(field.host().is_none());
                 compare(&known, &field, &cells)
-                    .unwrap_or_else(|message| panic!("{connectivity:?}, {limit}: {message}"));
+                    .unwrap_or_else(|message| panic!("{connectivity:?}, {what}: {message}"));
                 compare(&known, &field, &[]).unwrap();
             }
         }
@@ -82,7 +82,6 @@ fn agents_follow_the_same_paths_on_both_engines() {
 #[test]
 fn agents_follow_their_own_field_of_a_batch() {
     let Some(engine) = gpu() else { return };
-    let engine = engine.with_binding_limit(1 << 27);
     let random = &mut Random::new(72);
     for connectivity in [Connectivity::Four, Connectivity::Eight(Corners::BothFree), Connectivity::Six] {
         let scene = scene(connectivity, size_of(connectivity), random);
@@ -103,7 +102,6 @@ fn agents_follow_their_own_field_of_a_batch() {
 #[test]
 fn long_paths_are_followed_to_their_end() {
     let Some(engine) = gpu() else { return };
-    let engine = engine.with_binding_limit(1 << 27);
     let scene =
         Scene::new("", [300, 301, 1], Connectivity::Four, scenes::serpentine(300, 301)).goals(&[[0, 0, 0]]);
     let known = scene.solve(&Engine::cpu()).unwrap();
@@ -133,7 +131,7 @@ fn cells_after(field: &Field, cells: &[Cell], step_count: usize) -> Vec<Cell> {
 
 #[test]
 fn a_crowd_is_stepped_on_its_engine() {
-    let Some(engine) = gpu() else { return };
+    let (Some(whole), Some(strips)) = (gpu(), gpu_of_bindings(32 << 10)) else { return };
     let random = &mut Random::new(73);
     for connectivity in
         [Connectivity::Four, Connectivity::Eight(Corners::BothFree), Connectivity::TwentySix(Corners::Any)]
@@ -144,12 +142,8 @@ fn a_crowd_is_stepped_on_its_engine() {
         let other = scene.clone().random_goals(1, random);
         let other_known = other.solve(&Engine::cpu()).unwrap();
         let expected = cells_after(&other_known, &cells_after(&known, &cells, 17), 3);
-        for engine in [
-            Engine::cpu(),
-            engine.clone().with_binding_limit(1 << 27),
-            engine.clone().with_binding_limit(32 << 10),
-        ] {
-            let flow = Flow::new(&engine, scene.grid()).unwrap();
+        for engine in [&Engine::cpu(), &whole, &strips] {
+            let flow = Flow::new(engine, scene.grid()).unwrap();
             let [field, next] = [&scene, &other]
                 .map(|scene| flow.solve(&scene.goals, &scene.options).unwrap().wait().unwrap());
             let mut agents = flow.agents(&cells).unwrap();
@@ -169,10 +163,9 @@ fn a_crowd_is_stepped_on_its_engine() {
 /// Agents in a buffer of the caller's, stepped by the caller's own encoder between other work.
 #[test]
 fn a_crowd_of_the_callers_is_stepped_by_the_callers_encoder() {
-    let Some(engine) = gpu() else { return };
+    let (Some(whole), Some(strips)) = (gpu(), gpu_of_bindings(32 << 10)) else { return };
     let random = &mut Random::new(74);
-    for limit in [1 << 27, 32 << 10] {
-        let engine = engine.clone().with_binding_limit(limit);
+    for engine in [whole, strips] {
         let (device, queue) = engine.device().unwrap();
         let scene = scene(Connectivity::Eight(Corners::OneFree), [70, 90, 1], random);
         let flow = Flow::new(&engine, scene.grid()).unwrap();
@@ -220,8 +213,7 @@ fn a_crowd_of_the_callers_is_stepped_by_the_callers_encoder() {
 /// A step of a steady crowd allocates nothing, reads nothing back, and is one submission.
 #[test]
 fn a_steady_crowd_allocates_nothing() {
-    let Some(engine) = gpu() else { return };
-    let engine = engine.with_binding_limit(1 << 27);
+    let Some(engine) = own_gpu() else { return };
     let scene = scene(Connectivity::Four, [200, 150, 1], &mut Random::new(75));
     let flow = Flow::new(&engine, scene.grid()).unwrap();
     let field = flow.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
@@ -252,7 +244,7 @@ fn a_crowd_and_a_field_must_belong_together() {
     let agents =
         |engine: &Engine| -> Agents { Flow::new(engine, grid(4)).unwrap().agents(&[[1, 1].into()]).unwrap() };
     let cpu = Engine::cpu();
-    let other = gpu().unwrap();
+    let other = own_gpu().unwrap();
     let is_refused = |result: Result<(), Error>| {
         assert!(matches!(result, Err(Error::Value { field: "field", .. })), "{result:?}");
     };
@@ -340,7 +332,6 @@ fn directions(
 #[test]
 fn directions_are_those_of_the_host() {
     let Some(engine) = gpu() else { return };
-    let engine = engine.with_binding_limit(1 << 27);
     let random = &mut Random::new(77);
     let (sin, cos) = 0.7_f64.sin_cos();
     let angled = GridFrame {
@@ -443,8 +434,7 @@ fn directions_are_those_of_the_host() {
 
 #[test]
 fn encoded_directions_refuse_bad_arguments() {
-    let Some(engine) = gpu() else { return };
-    let engine = engine.with_binding_limit(1 << 27);
+    let (Some(engine), Some(strips)) = (gpu(), gpu_of_bindings(64 << 10)) else { return };
     let (device, _) = engine.device().unwrap();
     let buffer = |usage| {
         device.create_buffer(&wgpu::BufferDescriptor {
@@ -472,16 +462,14 @@ fn encoded_directions_refuse_bad_arguments() {
     assert!(matches!(ask(&field, wgpu::BufferUsages::COPY_SRC, 4, 0), Err(Error::Invalid { .. })));
     assert!(matches!(ask(&field, storage, 4, 2049), Err(Error::Value { field: "sight", .. })));
     assert!(matches!(ask(&solve(&Engine::cpu()), storage, 4, 0), Err(Error::NoGpu { .. })));
-    let engine = engine.clone().with_binding_limit(64 << 10);
-    assert!(matches!(ask(&solve(&engine), storage, 4, 0), Err(Error::MemoryLimit { .. })));
+    assert!(matches!(ask(&solve(&strips), storage, 4, 0), Err(Error::MemoryLimit { .. })));
 }
 
 /// The parts of a field on the device hold what is read back.
 #[test]
 fn parts_hold_the_field() {
-    let Some(engine) = gpu() else { return };
-    for (limit, part_count) in [(1 << 27, 1), (64 << 10, 4)] {
-        let engine = engine.clone().with_binding_limit(limit);
+    let (Some(whole), Some(strips)) = (gpu(), gpu_of_bindings(64 << 10)) else { return };
+    for (engine, part_count) in [(whole, 1), (strips, 4)] {
         let scene = scene(Connectivity::Four, [130, 200, 1], &mut Random::new(78));
         let field = scene.solve(&engine).unwrap();
         let distances = field.distances().unwrap().wait().unwrap();

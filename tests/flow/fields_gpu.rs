@@ -6,7 +6,7 @@ use hullfield::{Engine, Error, Location};
 use hullfield_oracle::extent;
 use hullfield_oracle::random::Random;
 
-use crate::common::gpu;
+use crate::common::{gpu, gpu_of_bindings, own_gpu};
 use crate::scenes::{self, CONNECTIVITIES_2D, CONNECTIVITIES_3D, Scene, compare, expected, judge};
 
 fn check_all(scenes: &[Scene]) {
@@ -71,7 +71,7 @@ fn small_grids_with_targets_are_solved() {
 /// Grids of several strips: each has buffers of its own, and the wave crosses between them in both directions.
 #[test]
 fn grids_of_several_strips_are_solved() {
-    let Some(engine) = gpu() else { return };
+    let Some(engine) = gpu_of_bindings(64 << 10) else { return };
     let random = &mut Random::new(3);
     let flat = |size: [usize; 2], connectivity, blocked| {
         Scene::new(&format!("{size:?}, {connectivity:?}"), [size[0], size[1], 1], connectivity, blocked)
@@ -100,7 +100,6 @@ fn grids_of_several_strips_are_solved() {
         scenes.push(scene.clone().random_goals(2, random));
         scenes.push(scene.random_goals(2, random).random_costs(70_000, random));
     }
-    let engine = engine.with_binding_limit(64 << 10);
     for scene in &sampled(scenes, 5) {
         scene.check(&engine);
     }
@@ -110,8 +109,7 @@ fn grids_of_several_strips_are_solved() {
 /// fit into a binding.
 #[test]
 fn grids_larger_than_a_binding_are_solved_on_the_host() {
-    let Some(engine) = gpu() else { return };
-    let engine = engine.with_binding_limit(16 << 10);
+    let Some(engine) = gpu_of_bindings(16 << 10) else { return };
     let random = &mut Random::new(31);
     for (connectivity, size) in [
         (Connectivity::Four, [300, 70, 1]),
@@ -141,7 +139,11 @@ fn grids_larger_than_a_binding_are_solved_on_the_host() {
 /// Fields solved together equal those solved one by one, also if a binding holds only a few of them.
 #[test]
 fn batches_are_solved() {
-    let Some(engine) = gpu() else { return };
+    let (Some(engine), Some(few), Some(more)) =
+        (gpu(), gpu_of_bindings(100 << 10), gpu_of_bindings(300 << 10))
+    else {
+        return;
+    };
     let random = &mut Random::new(9);
     for (connectivity, size) in [
         (Connectivity::Four, [70, 65, 1]),
@@ -153,9 +155,8 @@ fn batches_are_solved() {
         let scenes: Vec<Scene> =
             (0..extent(4, 16)).map(|at| scene.clone().random_goals(1 + at % 3, random)).collect();
         let goals: Vec<&[Cell]> = scenes.iter().map(|scene| &scene.goals[..]).collect();
-        let solve = |limit: u64, count: usize, options: FieldOptions| {
-            let engine = engine.clone().with_binding_limit(limit);
-            let flow = Flow::new(&engine, scene.grid()).unwrap();
+        let solve = |engine: &Engine, count: usize, options: FieldOptions| {
+            let flow = Flow::new(engine, scene.grid()).unwrap();
             let fields = flow.fields(&goals[..count], &options).unwrap().wait().unwrap();
             assert_eq!(fields.rows.len(), count);
             for (scene, field) in scenes.iter().zip(fields) {
@@ -163,13 +164,13 @@ fn batches_are_solved() {
                 judge(&scene, &expected(&scene), Ok(field)).unwrap();
             }
         };
-        solve(1 << 27, scenes.len(), FieldOptions::default());
-        solve(1 << 27, 0, FieldOptions::default());
-        solve(1 << 27, 1, FieldOptions::default());
-        solve(100 << 10, extent(4, 8), FieldOptions::default());
+        solve(&engine, scenes.len(), FieldOptions::default());
+        solve(&engine, 0, FieldOptions::default());
+        solve(&engine, 1, FieldOptions::default());
+        solve(&few, extent(4, 8), FieldOptions::default());
         let until = vec![scenes[0].goals[0], scenes[1].goals[0]];
         solve(
-            1 << 27,
+            &engine,
             extent(2, 4),
             FieldOptions { until, max_distance: Some(60 * connectivity.unit()), ..FieldOptions::default() },
         );
@@ -181,8 +182,8 @@ fn batches_are_solved() {
         (Connectivity::TwentySix(Corners::OneFree), [40, 30, 20]),
     ] {
         let scene = Scene::new("until", size, connectivity, scenes::noise(size, 0.2, random));
-        for limit in [1 << 27, 300 << 10] {
-            let flow = Flow::new(&engine.clone().with_binding_limit(limit), scene.grid()).unwrap();
+        for engine in [&engine, &more] {
+            let flow = Flow::new(engine, scene.grid()).unwrap();
             scenes::judge_batch_until(&flow, &scene, extent(3, 6), random);
         }
     }
@@ -207,7 +208,7 @@ fn batches_are_solved() {
 /// With unit costs there is one round per 32 levels, and the host reads back once per 256 rounds.
 #[test]
 fn rounds_and_readbacks_are_few() {
-    let Some(engine) = gpu() else { return };
+    let Some(engine) = own_gpu() else { return };
     let random = &mut Random::new(4);
     let scenes = [
         Scene::new("open", [500, 300, 1], Connectivity::Four, vec![false; 150_000]),
@@ -235,7 +236,7 @@ fn rounds_and_readbacks_are_few() {
 #[test]
 #[ignore = "long: cargo xtask test --all"]
 fn the_longest_path_is_solved() {
-    let Some(engine) = gpu() else { return };
+    let Some(engine) = own_gpu() else { return };
     let scene = Scene::new("serpentine", [1024, 1024, 1], Connectivity::Four, scenes::serpentine(1024, 1024));
     let scene = scene.goals(&[[0, 0, 0]]);
     let flow = Flow::new(&engine, scene.grid()).unwrap();
@@ -251,7 +252,7 @@ fn the_longest_path_is_solved() {
 /// A steady stream of fields allocates nothing.
 #[test]
 fn a_steady_state_allocates_nothing() {
-    let Some(engine) = gpu() else { return };
+    let Some(engine) = own_gpu() else { return };
     let scene = Scene::new("", [200, 200, 1], Connectivity::Four, scenes::serpentine(200, 200));
     let flow = Flow::new(&engine, scene.grid()).unwrap();
     let solve = |goal: [i32; 2]| {
@@ -305,14 +306,13 @@ fn more_tiles_than_one_dimension_of_workgroups_are_solved() {
 /// Fields after edits equal those of a fresh grid. Fields solved or started before keep the old grid.
 #[test]
 fn edits_reach_the_device() {
-    let Some(engine) = gpu() else { return };
     let random = &mut Random::new(21);
     for (connectivity, size, limit) in [
-        (Connectivity::Four, [100, 90, 1], 1 << 27),
-        (Connectivity::Eight(Corners::BothFree), [100, 300, 1], 64 << 10),
-        (Connectivity::TwentySix(Corners::BothFree), [12, 9, 40], 16 << 10),
+        (Connectivity::Four, [100, 90, 1], None),
+        (Connectivity::Eight(Corners::BothFree), [100, 300, 1], Some(64 << 10)),
+        (Connectivity::TwentySix(Corners::BothFree), [12, 9, 40], Some(16 << 10)),
     ] {
-        let engine = engine.clone().with_binding_limit(limit);
+        let Some(engine) = limit.map_or_else(gpu, gpu_of_bindings) else { return };
         let mut scene =
             Scene::new("edits", size, connectivity, scenes::noise(size, 0.3, random)).random_goals(2, random);
         let goals: Vec<usize> = scene.goals.iter().filter_map(|&goal| scene.index(goal)).collect();

@@ -11,7 +11,7 @@ use hullfield::{Engine, EngineOptions, Error, Result};
 use hullfield_oracle::extent;
 use hullfield_oracle::random::Random;
 
-use crate::common::{gpu, gpu_with};
+use crate::common::{gpu_with, own_gpu};
 use crate::rasters::{
     barrier_scenes, broken_off_scenes, far_apart_scenes, go_on, judge, long_scenes, options, raster, wanted,
     whole,
@@ -83,7 +83,7 @@ fn check(engine: &Engine, scene: &Scene, edge: u32) {
 
 #[test]
 fn small_rasters_equal_the_oracle() {
-    let Some(engine) = gpu() else { return };
+    let Some(engine) = own_gpu() else { return };
     for connectivity in CONNECTIVITIES_2D {
         for (number, scene) in sampled(scenes::small_scenes(connectivity), 13).iter().enumerate() {
             let edge = [17, 33, 64, 100][number % 4];
@@ -99,7 +99,7 @@ fn small_rasters_equal_the_oracle() {
 /// Mazes, terrain, walls along the borders of tiles, passages of one cell, and rasters a cell wide.
 #[test]
 fn mazes_and_barriers_equal_the_oracle() {
-    let Some(engine) = gpu() else { return };
+    let Some(engine) = own_gpu() else { return };
     let scenes = sampled(broken_off_scenes(), 3).into_iter().chain(sampled(barrier_scenes(), 6));
     scenes.for_each(|(scene, edge)| check(&engine, &scene, edge));
 }
@@ -107,7 +107,7 @@ fn mazes_and_barriers_equal_the_oracle() {
 /// Windows with edges one cell more and less than the tiles of 32 cells in which the device relaxes them, and thinner ones.
 #[test]
 fn windows_of_any_size_equal_the_oracle() {
-    let Some(engine) = gpu() else { return };
+    let Some(engine) = own_gpu() else { return };
     let random = &mut Random::new(12);
     let shapes = [
         ([1, 90], 40),
@@ -131,14 +131,14 @@ fn windows_of_any_size_equal_the_oracle() {
 
 #[test]
 fn maps_equal_the_oracle() {
-    let Some(engine) = gpu() else { return };
+    let Some(engine) = own_gpu() else { return };
     let flat = scenes::map_scenes().into_iter().filter(|scene| scene.connectivity.dimension() == 2);
     sampled(flat.collect(), 9).iter().for_each(|scene| check(&engine, scene, 150));
 }
 
 #[test]
 fn limits_hold() {
-    let Some(engine) = gpu() else { return };
+    let Some(engine) = own_gpu() else { return };
     let flat = scenes::limited_scenes().into_iter().filter(|scene| scene.connectivity.dimension() == 2);
     let mut limited = 0;
     for mut scene in sampled(flat.collect(), 19) {
@@ -152,7 +152,7 @@ fn limits_hold() {
 /// Tiles whose distances begin beyond 2³² are the device's. What needs more than 32 bits within a tile is the CPU's, whether that is known before or only after.
 #[test]
 fn distances_have_64_bits() {
-    let Some(engine) = gpu() else { return };
+    let Some(engine) = own_gpu() else { return };
     let (mut on_device, mut on_host) = (0, 0);
     for scene in long_scenes() {
         let far = wanted(&scene).iter().filter(|&&at| at != u64::MAX && at > u64::from(u32::MAX)).count();
@@ -178,7 +178,7 @@ fn distances_have_64_bits() {
 /// A window larger than a binding is cut into strips; one of which no row of tiles fits is solved on the CPU.
 #[test]
 fn windows_larger_than_a_binding_are_solved() {
-    let Some(engine) = gpu() else { return };
+    let Some(engine) = own_gpu() else { return };
     let random = &mut Random::new(8);
     let size = [210, 300, 1];
     let scene = |connectivity| {
@@ -228,7 +228,7 @@ fn device_memory_is_limited() {
 /// Work that ends in the middle goes on, on either engine.
 #[test]
 fn work_that_was_broken_off_goes_on() {
-    let Some(gpu) = gpu() else { return };
+    let Some(gpu) = own_gpu() else { return };
     let engines = [gpu, Engine::cpu()];
     let random = &mut Random::new(31);
     let (mut cancelled, mut resumed) = (0, 0);
@@ -259,7 +259,7 @@ fn work_that_was_broken_off_goes_on() {
 /// Tasks that workers with a GPU and workers without one take in turns leave the same tiles.
 #[test]
 fn tasks_are_equal_on_both_engines() {
-    let Some(gpu) = gpu() else { return };
+    let Some(gpu) = own_gpu() else { return };
     let before = gpu.counters().submissions;
     let mut task_count = 0;
     for (number, scene) in sampled(scenes::small_scenes(Connectivity::default()), 25).iter().enumerate() {

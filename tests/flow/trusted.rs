@@ -5,7 +5,7 @@ use hullfield::flow::{Cell, Connectivity, Corners, Field, FieldOptions, Flow, Gr
 use hullfield::{Engine, EngineOptions};
 use hullfield_oracle::random::Random;
 
-use crate::common::gpu;
+use crate::common::own_gpu;
 use crate::scenes;
 
 /// One device: trusted kernels, and the same with all checks.
@@ -14,7 +14,7 @@ fn engines(binding_limit: Option<u64>) -> Option<[Engine; 2]> {
         // `cargo xtask test` builds with it.
         return None;
     }
-    let trusted = gpu()?.with_shader_checks(false);
+    let trusted = own_gpu()?.with_shader_checks(false);
     let (device, queue) = trusted.device().unwrap();
     let checked = Engine::from_device(device.clone(), queue.clone(), &EngineOptions::default()).unwrap();
     let limited = |engine: Engine| match binding_limit {

@@ -51,7 +51,7 @@ impl Subscriber for Recorder {
 #[test]
 fn queries_are_spans_and_buffers_are_events() {
     let queries = || {
-        let engine = common::gpu().unwrap_or_else(Engine::cpu);
+        let engine = common::own_gpu().unwrap_or_else(Engine::cpu);
         let flow = Flow::new(&engine, Grid::new([4, 4, 1], &[], Connectivity::Four.into()).unwrap()).unwrap();
         drop(flow.solve(&[[0, 0].into()], &FieldOptions::default()).unwrap().wait().unwrap());
         let square = [[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0]];
@@ -65,5 +65,5 @@ fn queries_are_spans_and_buffers_are_events() {
         assert_eq!(names.iter().filter(|name| *name == span).count(), 1, "{span}: {names:?}");
     }
     let buffers = names.iter().filter(|name| name.contains("label") && name.contains("bytes")).count();
-    assert_eq!(buffers > 0, common::gpu().is_some(), "{names:?}");
+    assert_eq!(buffers > 0, common::own_gpu().is_some(), "{names:?}");
 }

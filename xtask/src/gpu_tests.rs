@@ -1,6 +1,6 @@
 //! Lists the tests that need a GPU adapter. It reads the sources, because the test harness does not know.
 //!
-//! A test needs an adapter if it, or a function that it calls, calls `gpu()` or `gpu_with()` of `src/testing.rs` or
+//! A test needs an adapter if it, or a function that it calls, calls `gpu()` or another helper of `src/testing.rs` that opens an engine, or
 //! reads `HULLFIELD_REQUIRE_GPU`. Called functions are searched in the test's file and in the files of its program without tests.
 //! Functions are identified by name only, so a test too many may be listed. [`crate::test`] checks that each listed test has
 //! run.
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 const PACKAGES: [&str; 2] = ["", "cli"];
 
 /// The functions that open an adapter.
-const HELPERS: [&str; 2] = ["gpu", "gpu_with"];
+const HELPERS: [&str; 4] = ["gpu", "gpu_of_bindings", "gpu_with", "own_gpu"];
 
 /// The variable that the program's tests read instead.
 const VARIABLE: &str = "HULLFIELD_REQUIRE_GPU";

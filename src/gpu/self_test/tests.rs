@@ -154,7 +154,7 @@ fn verdict(engine: &Engine, kernel: &'static Kernel) -> Result<()> {
 
 #[test]
 fn the_device_passes() {
-    let Some(engine) = testing::gpu() else { return };
+    let Some(engine) = testing::own_gpu() else { return };
     verdict(&engine, &SELF_TEST).unwrap();
     assert_eq!(engine.counters(), crate::account::Counters::default(), "the test counts as nothing");
 }
@@ -251,7 +251,7 @@ fn each_wrong_operation_is_refused_by_its_name() {
     tried.sort_unstable();
     all.sort_unstable();
     assert_eq!(tried, all, "a wrong text for each operation");
-    let Some(engine) = testing::gpu() else { return };
+    let Some(engine) = testing::own_gpu() else { return };
     let mut accepted = Vec::new();
     for (operation, right, wrong) in WRONG {
         match verdict(&engine, changed(right, wrong)) {
@@ -306,7 +306,7 @@ fn a_device_that_fails_is_not_used() {
 /// In a browser the verdict on a device of the caller comes after the engine.
 #[test]
 fn a_device_that_is_refused_later_gives_no_answer() {
-    let Some(engine) = testing::gpu() else { return };
+    let Some(engine) = testing::own_gpu() else { return };
     let context = engine.context().unwrap();
     let values = Buffer::<u32>::new(context, "hullfield.test.refused", 64).unwrap();
     let frame = || {

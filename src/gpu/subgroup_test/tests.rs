@@ -120,7 +120,7 @@ fn every_size_of_a_group_is_tested() {
 
 /// The device of an engine, if it offers subgroup operations.
 fn offered() -> Option<Engine> {
-    let engine = testing::gpu()?;
+    let engine = testing::own_gpu()?;
     let has = engine.context().unwrap().device().features().contains(wgpu::Features::SUBGROUP);
     if !has {
         println!("no subgroup operations on {}", engine.reason());

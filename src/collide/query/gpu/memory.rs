@@ -197,7 +197,7 @@ mod tests {
         let mut marks = Arc::<HighWaterMarks>::default();
         // The first engine finds the numbers of pairs and rows; the second begins with them, and runs one frame.
         let mut run = || {
-            let engine = testing::gpu()?;
+            let engine = testing::own_gpu()?;
             let context = engine.context()?;
             let arena = GpuArena::new(context, &scene).unwrap();
             let arena = Arc::new(GpuArena { high_water: Arc::clone(&marks), ..arena });

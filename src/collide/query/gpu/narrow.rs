@@ -838,7 +838,7 @@ mod tests {
 
     #[test]
     fn a_window_is_on_its_way_while_the_rows_of_the_one_before_are_taken() {
-        let Some(engine) = testing::gpu() else { return };
+        let Some(engine) = testing::own_gpu() else { return };
         // 100 boxes in a row have 4,950 pairs; a window of these bindings holds 1,280.
         let engine = engine.with_binding_limit(16 << 10);
         let context = engine.context().unwrap();

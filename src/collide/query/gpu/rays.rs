@@ -290,7 +290,7 @@ mod tests {
     #[test]
     #[ignore = "long: cargo xtask test --all"]
     fn a_large_crowd_is_hit_where_the_cpu_hits_it() {
-        let Some(engine) = testing::gpu() else { return };
+        let Some(engine) = testing::own_gpu() else { return };
         let (scene, bodies, rays) = crowd(1_200_000, 2_000);
         let arena = Arc::new(GpuArena::new(engine.context().unwrap(), &scene).unwrap());
         if !arena.fits(bodies.len()) {

@@ -1,0 +1,71 @@
+//! Seeds that differ from run to run.
+
+use std::sync::OnceLock;
+
+/// The variable that numbers the run: a decimal number. Unset is 0.
+const VARIABLE: &str = "HULLFIELD_SEED";
+
+/// The seed of a test in this run. `fixed` is the test's own number.
+///
+/// In run 0 it is `fixed`. In every other run it is another number, which depends on `fixed` and the run alone. So ten runs draw ten
+/// times as many cases. After a panic the program prints the run that repeats it.
+///
+/// A test takes such a seed if its assertions hold for every seed. A test keeps a fixed seed if it asserts that a rare case occurs, or
+/// if it repeats a case that was once wrong.
+///
+/// # Panics
+/// If `HULLFIELD_SEED` is not a decimal number below 2⁶⁴.
+pub fn seed(fixed: u64) -> u64 {
+    static RUN: OnceLock<u64> = OnceLock::new();
+    varied(fixed, *RUN.get_or_init(run_number))
+}
+
+/// The number of the run. From the first call on a panic prints it, unless it is 0.
+fn run_number() -> u64 {
+    let Ok(text) = std::env::var(VARIABLE) else { return 0 };
+    let Ok(run) = text.parse::<u64>() else { panic!("{VARIABLE} is `{text}`, it must be a decimal number") };
+    if run > 0 {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            before(info);
+            eprintln!("repeat with {VARIABLE}={run}");
+        }));
+    }
+    run
+}
+
+fn varied(fixed: u64, run: u64) -> u64 {
+    if run == 0 { fixed } else { mixed(fixed ^ mixed(run)) }
+}
+
+/// A bijection of 64 bits: SplitMix64 (Steele, Lea and Flood 2014, "Fast Splittable Pseudorandom Number Generators").
+fn mixed(value: u64) -> u64 {
+    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first numbers of SplitMix64 from the seed 1234567.
+    #[test]
+    fn the_mix_is_the_published_one() {
+        let step = 0x9e37_79b9_7f4a_7c15_u64;
+        let found = [0, 1, 2].map(|k: u64| mixed(1_234_567_u64.wrapping_add(k.wrapping_mul(step))));
+        assert_eq!(found, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
+    }
+
+    #[test]
+    fn each_run_has_other_seeds() {
+        assert_eq!([0, 1, 77].map(|fixed| varied(fixed, 0)), [0, 1, 77]);
+        let mut all: Vec<u64> =
+            (0..40).flat_map(|run| (0..40).map(move |fixed| varied(fixed, run))).collect();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), 1600);
+        assert_eq!(varied(5, 9), varied(5, 9));
+    }
+}
