@@ -1,17 +1,15 @@
 //! Runs queries on all engines and checks the answers against the oracle.
 
-use std::sync::OnceLock;
-
-use hullfield::Engine;
 use hullfield::collide::{
     Arena, Batch, Body, ContactOptions, DistanceOptions, Hull, Intersection, ManifoldOptions, Options, Pairs,
     Precision, Stats, Status,
 };
+use hullfield::{Backend, Engine};
 use hullfield_oracle::compare::{self, Hit, Verdict};
 use hullfield_oracle::measure::{Accuracy, Judge};
 use hullfield_oracle::memo::Memo;
 use hullfield_oracle::scenes::Scene;
-use hullfield_oracle::{Placed, Shape, Truth, certify, measure, whole_truths};
+use hullfield_oracle::{Placed, Shape, Truth, certify, extent, measure, whole_truths};
 
 use crate::common;
 pub(crate) use crate::rows::{bodies, contact_rows, distance_rows, manifold_rows, verdict};
@@ -20,6 +18,24 @@ pub(crate) use crate::rows::{bodies, contact_rows, distance_rows, manifold_rows,
 pub(crate) fn engines() -> Vec<(&'static str, Engine)> {
     let gpu = common::gpu().map(|engine| ("gpu", engine));
     std::iter::once(("cpu", Engine::cpu())).chain(gpu).collect()
+}
+
+/// The places of the pairs that an engine judges of a long list: all on the CPU engine; on the GPU engine a few workgroups, spread over the
+/// list. A software GPU takes a hundred times as long for a pair.
+pub(crate) fn judged_places(engine: &Engine, count: usize) -> Vec<usize> {
+    let most = match engine.backend() {
+        Backend::Gpu => extent(201, 1_001),
+        _ => count,
+    };
+    let step = (count / most.max(1)).max(1);
+    // One further on at each step: scenes repeat their kinds of pairs, and the step may be a multiple of that.
+    (0..count.min(most)).map(|k| k * step + k % step).collect()
+}
+
+/// The scene with the pairs that an engine judges of it: all on the CPU engine, and some of them on the GPU engine.
+pub(crate) fn part_for(engine: &Engine, scene: &Scene) -> Scene {
+    let pairs = judged_places(engine, scene.pairs.len()).into_iter().map(|k| scene.pairs[k]).collect();
+    Scene { pairs, ..scene.clone() }
 }
 
 pub(crate) fn hulls(sets: &[Vec<[f32; 3]>]) -> Vec<Hull> {
@@ -89,23 +105,29 @@ pub(crate) fn certified(name: &str, shapes: &[Shape], placed: &[Placed], found: 
     }
 }
 
-/// Compares the engines' verdicts on the scene's pairs with the truth and with each other. Returns each engine's answer.
+/// Compares the engines' verdicts on the scene's pairs with the truth and with each other. The GPU engine judges [some](judged_places) of
+/// them. Returns each engine's answer.
 pub(crate) fn check_verdicts(name: &str, scene: &Scene) -> Vec<Batch<Intersection>> {
     let shapes = shapes(&scene_hulls(scene));
     let truths = hullfield_oracle::truths(&shapes, &scene.bodies, &scene.pairs);
     let mut answers: Vec<Batch<Intersection>> = Vec::new();
     for (engine_name, engine) in engines() {
         let name = format!("{name} on {engine_name}");
-        let found = ask(&engine, scene, Pairs::Given(&scene.pairs));
+        let places = judged_places(&engine, scene.pairs.len());
+        let pairs: Vec<[u32; 2]> = places.iter().map(|&k| scene.pairs[k]).collect();
+        let truths: Vec<Truth> = places.iter().map(|&k| truths[k]).collect();
+        let found = ask(&engine, scene, Pairs::Given(&pairs));
         let given: Vec<[u32; 2]> = found.rows.iter().map(|row| [row.a, row.b]).collect();
-        assert_eq!(given, scene.pairs, "{name}: the pairs and their order");
-        let report = compare::against_truth(&scene.pairs, &verdicts(&found), &truths);
+        assert_eq!(given, pairs, "{name}: the pairs and their order");
+        let report = compare::against_truth(&pairs, &verdicts(&found), &truths);
         let stats = found.stats;
         println!("{name}: {report}; {} by EPA, {} in f64", stats.refined_count, stats.settled_count);
         report.passed().unwrap_or_else(|text| panic!("{name}: {text}"));
         certified(&name, &shapes, &scene.bodies, &found);
         if let Some(first) = answers.first() {
-            let report = compare::between(&scene.pairs, &verdicts(first), &verdicts(&found), |k| truths[k]);
+            let of_first = verdicts(first);
+            let of_first: Vec<Verdict> = places.iter().map(|&k| of_first[k]).collect();
+            let report = compare::between(&pairs, &of_first, &verdicts(&found), |k| truths[k]);
             println!("{name} against cpu: {report}");
             report.passed().unwrap_or_else(|text| panic!("{name} against cpu: {text}"));
         }
@@ -200,27 +222,42 @@ impl JudgedScene {
         }
     }
 
+    /// The part of the scene that an engine [judges](judged_places); none if that is all of it.
+    pub(crate) fn part_for(&self, engine: &Engine) -> Option<Self> {
+        let places = judged_places(engine, self.truths.len());
+        (places.len() < self.truths.len()).then(|| Self {
+            name: self.name.clone(),
+            scene: part_for(engine, &self.scene),
+            hulls: self.hulls.clone(),
+            shapes: self.shapes.clone(),
+            truths: places.into_iter().map(|k| self.truths[k]).collect(),
+            bodies: self.bodies.clone(),
+        })
+    }
+
     fn ordered(&self, given: impl Iterator<Item = [u32; 2]>) {
         assert!(given.eq(self.scene.pairs.iter().copied()), "{}: the pairs and their order", self.name);
     }
 
     /// Runs each query on every engine, fast and exact. All answers must be as accurate as documented, and the engines must
-    /// agree. Returns the fast answers' statistics.
+    /// agree. The GPU engine judges [some](judged_places) of the pairs. Returns the fast answers' statistics.
     pub(crate) fn check(&self) -> Vec<Stats> {
         let mut all = Vec::new();
         for (engine_name, engine) in engines() {
+            let part = self.part_for(&engine);
+            let known = part.as_ref().unwrap_or(self);
             for precision in [Precision::Fast, Precision::Exact] {
                 // The exact path is the same on every engine.
                 if precision == Precision::Exact && engine_name != "cpu" {
                     continue;
                 }
-                let arena = self.arena(&engine, precision);
+                let arena = known.arena(&engine, precision);
                 for query in MeasureQuery::ALL {
                     let name = format!("{}, {query:?} {precision:?} on {engine_name}", self.name);
-                    let (accuracy, verdicts, stats) = self.answer(&arena, query);
+                    let (accuracy, verdicts, stats) = known.answer(&arena, query);
                     println!("{name}: {accuracy}; {} in f64", stats.settled_count);
                     accuracy.passed().unwrap_or_else(|text| panic!("{name}: {text}"));
-                    let report = compare::against_truth(&self.scene.pairs, &verdicts, &self.truths);
+                    let report = compare::against_truth(&known.scene.pairs, &verdicts, &known.truths);
                     report.passed().unwrap_or_else(|text| panic!("{name}: {text}"));
                     if precision == Precision::Fast {
                         all.push(stats);

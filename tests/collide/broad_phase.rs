@@ -482,10 +482,10 @@ fn a_warm_crowd_that_comes_together_is_refused_as_a_cold_one() {
     assert_eq!(hits(&arena, &apart, Pairs::BroadPhase).len(), 0);
 }
 
-/// 100,000 bodies; a million, on both engines, where `HULLFIELD_LARGE` is set.
+/// So many bodies that their keys are sorted by digits, of which a list of 32,768 is not; a million where `HULLFIELD_LARGE` is set.
 #[test]
 fn a_large_crowd_is_the_same_on_both_engines() {
-    let count = large_or(100_000);
+    let count = large_or(33_000);
     let mut random = Random::new(9);
     let side = 1.2 * (count as f32).cbrt();
     let bodies: Vec<Body> = (0..count)
@@ -503,7 +503,7 @@ fn a_large_crowd_is_the_same_on_both_engines() {
     let mut found = Vec::new();
     for engine in engines() {
         let arena = Arena::new(&engine, &hulls, Options::default()).unwrap();
-        for _ in 0..2 {
+        for _ in 0..extent(1, 2) {
             let begin = std::time::Instant::now();
             let answer = arena.intersections(&bodies, Pairs::BroadPhase).unwrap().wait().unwrap();
             println!("{:?}: {:?} {:?}", engine.backend(), begin.elapsed(), answer.stats);

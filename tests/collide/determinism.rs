@@ -11,7 +11,7 @@ use hullfield_oracle::compare::{against_truth, between};
 use hullfield_oracle::scenes::{self, Near, Scene};
 use hullfield_oracle::{extent, whole_truths};
 
-use crate::answers::{bodies, engines, scene_hulls, shapes};
+use crate::answers::{bodies, engines, judged_places, scene_hulls, shapes};
 use crate::rows::verdict;
 
 /// Scenes whose gaps are near the thresholds of the status, by name.
@@ -74,23 +74,28 @@ fn a_pair_has_one_status() {
         against_truth(judged, &verdicts(&expected[..judged.len()]), &truths)
             .passed()
             .unwrap_or_else(|text| panic!("{name}: {text}"));
-        let check = |found: &[Status]| {
-            let truth = |k: usize| whole_truths(&shapes, &scene.bodies, &scene.pairs[k..=k])[0];
-            between(&scene.pairs, &verdicts(found), &verdicts(&expected), truth).passed()
+        let check = |places: &[usize], found: &[Status]| {
+            let pairs: Vec<[u32; 2]> = places.iter().map(|&k| scene.pairs[k]).collect();
+            let expected: Vec<Status> = places.iter().map(|&k| expected[k]).collect();
+            let truth = |k: usize| whole_truths(&shapes, &scene.bodies, &pairs[k..=k])[0];
+            between(&pairs, &verdicts(found), &verdicts(&expected), truth).passed()
         };
-        let turned: Vec<[u32; 2]> = scene.pairs.iter().map(|&[a, b]| [b, a]).collect();
         for (engine_name, engine) in engines() {
+            let places = judged_places(&engine, scene.pairs.len());
+            let given: Vec<[u32; 2]> = places.iter().map(|&k| scene.pairs[k]).collect();
+            let turned: Vec<[u32; 2]> = given.iter().map(|&[a, b]| [b, a]).collect();
             for precision in [Precision::Fast, Precision::Exact] {
                 let arena = arena_of(&engine, &scene, precision);
-                for (order, pairs) in [("as given", &scene.pairs), ("turned", &turned)] {
-                    if precision == Precision::Exact && order == "as given" {
+                for (order, pairs) in [("as given", &given), ("turned", &turned)] {
+                    // The exact path is the same on every engine, and in one order it is the reference.
+                    if precision == Precision::Exact && (order == "as given" || engine_name != "cpu") {
                         continue;
                     }
                     let all = statuses(&arena, &placed, pairs);
                     for (query, found) in
                         ["intersections", "distances", "contacts", "manifolds"].iter().zip(all)
                     {
-                        check(&found).unwrap_or_else(|text| {
+                        check(&places, &found).unwrap_or_else(|text| {
                             panic!("{name}, {query}, {engine_name}, {precision:?}, {order}: {text}")
                         });
                     }
@@ -102,7 +107,8 @@ fn a_pair_has_one_status() {
         let middle = flipped.len() / 2;
         flipped[middle] =
             if flipped[middle] == Status::Touching { Status::Separated } else { Status::Touching };
-        assert!(check(&flipped).is_err(), "{name}");
+        let every: Vec<usize> = (0..flipped.len()).collect();
+        assert!(check(&every, &flipped).is_err(), "{name}");
     }
 }
 
@@ -139,6 +145,8 @@ fn the_same_rows_are_listed_however_pairs_are_found() {
                 [Precision::Fast, Precision::Exact]
                     .map(|precision| (name, precision, arena_of(&engine, &scene, precision)))
             })
+            // The exact path is the same on every engine.
+            .filter(|&(name, precision, _)| precision == Precision::Fast || name == "cpu")
             .collect();
         for margin in margins {
             let is_listed = |row: &&hullfield::collide::Contact| {

@@ -104,7 +104,7 @@ fn all_are_the_same(
 #[test]
 fn rows_are_those_of_bodies_from_the_host() {
     let Some(engine) = common::gpu() else { return };
-    for count in [200, 2_500] {
+    for count in [200, 2_060] {
         let (arena, bodies) = crowd(&engine, count);
         let laid_out = arena.lay_out(&moved_away(&bodies), [0.0; 3]).unwrap();
         assert!(laid_out.len() == count && !laid_out.is_empty());
@@ -161,7 +161,7 @@ fn grounded(engine: &Engine, count: usize) -> (Arena, Vec<Body>) {
 #[test]
 fn statics_and_half_spaces_meet_bodies_in_buffers() {
     let Some(engine) = common::gpu() else { return };
-    for count in [120, 2_300] {
+    for count in [120, 2_060] {
         let (arena, bodies) = grounded(&engine, count);
         let laid_out = arena.lay_out(&moved_away(&bodies), [0.0; 3]).unwrap();
         let poses = poses(&engine, &bodies);
@@ -196,7 +196,7 @@ fn statuses(rows: &[IntersectionRow]) -> BTreeMap<[u32; 2], u32> {
 #[test]
 fn worlds_owners_and_exclusions_hold_on_the_device() {
     let Some(engine) = common::gpu() else { return };
-    for (count, world_count) in [(300_usize, 7_u32), (2_600, 400)] {
+    for (count, world_count) in [(300_usize, 7_u32), (2_060, 400)] {
         let (arena, bodies) = grounded(&engine, count);
         let worlds: Vec<u32> = (0..count as u32).map(|k| k * world_count / count as u32 * 3 + 1).collect();
         let owners: Vec<u32> = (0..count as u32).map(|k| k / 2).collect();
@@ -250,7 +250,7 @@ fn worlds_owners_and_exclusions_hold_on_the_device() {
 #[test]
 fn invalid_poses_are_listed_and_their_bodies_meet_nothing() {
     let Some(engine) = common::gpu() else { return };
-    for count in [150, 2_400] {
+    for count in [150, 2_060] {
         let (arena, mut bodies) = grounded(&engine, count);
         let laid_out = arena.lay_out(&bodies, [0.0; 3]).unwrap();
         let (nan, inf) = (f32::NAN, f32::INFINITY);

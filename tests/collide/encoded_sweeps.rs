@@ -92,8 +92,8 @@ fn encoded_sweeps_are_those_of_submit() {
     let Some(engine) = common::gpu() else { return };
     // In tiles and by the tree; without rotation, and with.
     for &(count, turning, seed) in extent(
-        &[(600, 0, 300), (2_300, 10, 301)][..],
-        &[(600, 0, 300), (2_300, 10, 301), (2_300, 0, 302), (700, 3, 303)],
+        &[(300, 6, 300), (2_060, 10, 301)][..],
+        &[(600, 0, 300), (2_060, 10, 301), (2_060, 0, 302), (700, 3, 303)],
     ) {
         let moving = crowd(count, turning, seed);
         let arena = Arena::new(&engine, &scene_hulls(&moving.scene), Options::default()).unwrap();
@@ -125,6 +125,10 @@ fn encoded_sweeps_are_those_of_submit() {
                 (DevicePairs::Buffer { buffer: &listed, count: given.len() as u32 }, &of_given),
             ] {
                 if at == 0 && matches!(pairs, DevicePairs::Buffer { .. }) {
+                    continue;
+                }
+                // Every pair of a large crowd takes a software device minutes.
+                if count > 1_000 && matches!(pairs, DevicePairs::Exhaustive) {
                     continue;
                 }
                 let capacity = Capacity { pairs: 3_000_000, rows: 50_000 };

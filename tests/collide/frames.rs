@@ -26,10 +26,10 @@ const QUERIES: [(&str, Query); 3] = [
 /// A discrete GPU's frame: most dispatches of a steady frame, by the number of bodies. `benches/README.md` has the same table.
 #[test]
 fn a_steady_frame_has_few_dispatches_and_no_copy() {
+    let Some(engine) = common::own_gpu() else { return };
+    let engine = engine.with_discrete_steps();
     for (count, most) in [(1000, 8), (10_000, 11), (extent(3000, 100_000), 26)] {
         for (name, query) in QUERIES {
-            let Some(engine) = common::own_gpu() else { return };
-            let engine = engine.with_discrete_steps();
             let crowd = scenes::tumbling(&scenes::convex_sets(8, 1.0, 51), count, 6.0, 52);
             let (arena, bodies) = (arena(&engine, &crowd.scene), bodies(&crowd.scene.bodies));
             // The first frame finds the numbers of pairs and rows.

@@ -331,6 +331,10 @@ fn no_answer_is_wrong() {
                 for precision in [Precision::Fast, Precision::Exact] {
                     // f64 cannot represent the times of long motions more exactly.
                     let exact = precision == Precision::Exact;
+                    // The exact path is the same on every engine.
+                    if exact && engine_name != "cpu" {
+                        continue;
+                    }
                     let found = moving.find(&engine, precision);
                     let label = format!("{name} on {engine_name}, ways to {way}, {precision:?}");
                     let counts = moving.check(&label, &found.rows, exact);

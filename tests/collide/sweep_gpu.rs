@@ -141,10 +141,9 @@ pub(crate) fn crowd(count: usize, turning: usize, seed: u64) -> Moving {
 fn crowds_meet_the_same_on_both_engines() {
     let Some(engine) = gpu() else { return };
     // In tiles and by the tree; without turning, and with.
-    for &(count, turning, seed) in extent(
-        &[(1_500, 0, 200), (2_600, 40, 202)][..],
-        &[(1_500, 0, 200), (2_600, 0, 201), (2_600, 40, 202)],
-    ) {
+    for &(count, turning, seed) in
+        extent(&[(400, 0, 200), (2_060, 40, 202)][..], &[(1_500, 0, 200), (2_060, 0, 201), (2_060, 40, 202)])
+    {
         let moving = crowd(count, turning, seed);
         let near = find(&engine, &moving, Pairs::BroadPhase);
         let expected = find(&Engine::cpu(), &moving, Pairs::BroadPhase);
@@ -157,6 +156,10 @@ fn crowds_meet_the_same_on_both_engines() {
         let most =
             if turning > 0 { near.stats.candidate_count / 10 } else { near.stats.candidate_count / 25 };
         assert!(open <= most, "{open} of {} settled in f64", near.stats.candidate_count);
+        // Every pair of a large crowd takes a software device minutes.
+        if count > 2_048 {
+            continue;
+        }
         let every = find(&engine, &moving, Pairs::Exhaustive);
         let compared = compare(&moving, &near.rows, &every.rows).unwrap();
         assert!(compared.grazing_count * 1000 <= compared.count, "{compared:?}");
@@ -190,13 +193,14 @@ fn wrong_rows_are_told_apart() {
 fn given_pairs_agree_and_few_are_settled() {
     let Some(engine) = gpu() else { return };
     let sets = scenes::convex_sets(48, 1.0, 9);
-    let near = Near { count: 4_000, seed: 220, placed: 0.8, ..Near::default() };
+    let count = extent(400, 2_000);
+    let near = Near { count, seed: 220, placed: 0.8, ..Near::default() };
     for (name, scene) in [
         ("convex", scenes::near_pairs(&sets, near)),
         ("rounded", scenes::near_pairs(&sets, Near { rounded: 0.5, ..near })),
         ("round", scenes::round_pairs(near)),
-        ("far", scenes::far(2_000, 221)),
-        ("kissing", scenes::kissing_boxes(2_000, 222)),
+        ("far", scenes::far(count / 2, 221)),
+        ("kissing", scenes::kissing_boxes(count / 2, 222)),
     ] {
         for (way, duration) in [(3.0, 1.0), (1e4, 1.0 / 60.0)] {
             let moving = in_motion(scene.clone(), duration, way, 0.0, 223);
@@ -235,10 +239,10 @@ fn runs_repeat_and_counts_do_not_matter() {
     for count in [1, 63, 64, 65, 256, 257, 700] {
         assert_eq!(find(&engine, &moving, Pairs::Given(&moving.scene.pairs[..count])).rows, all[..count]);
     }
-    let crowd = crowd(2_600, 40, 232);
+    let crowd = crowd(2_060, 40, 232);
     let near = find(&engine, &crowd, Pairs::BroadPhase).rows;
     let arena = Arena::new(&engine, &hulls(&crowd.scene), Options::default()).unwrap();
-    for _ in 0..3 {
+    for _ in 0..2 {
         // The second query has other buffers, large enough for the first one's results.
         let found = arena.sweeps(
             &bodies(&crowd.scene.bodies),
@@ -253,8 +257,8 @@ fn runs_repeat_and_counts_do_not_matter() {
 #[test]
 fn more_pairs_than_one_dispatch_has_groups() {
     let Some(engine) = gpu() else { return };
-    // 4.6 million pairs are 71,600 groups, and more than a window.
-    let moving = crowd(3_030, 0, 240);
+    // 4.2 million pairs are 65,600 groups, and more than a window.
+    let moving = crowd(2_900, 0, 240);
     let near = find(&engine, &moving, Pairs::BroadPhase);
     let every = find(&engine, &moving, Pairs::Exhaustive);
     assert!(every.stats.candidate_count > 65_535 * 64);
@@ -265,14 +269,17 @@ fn more_pairs_than_one_dispatch_has_groups() {
 #[test]
 fn every_candidate_of_swept_boxes_is_kept() {
     let Some(engine) = gpu() else { return };
-    // Motions of all lengths. A body missed by the swept boxes would be missing from `BroadPhase`, not from `Exhaustive`.
-    for &(scale, seed) in extent(&[(1.0f32, 251)][..], &[(0.0, 250), (1.0, 251), (1e3, 252), (1e6, 253)]) {
-        let mut moving = crowd(2_100, 30, seed);
+    // Motions of all lengths. A body missed by the swept boxes would be missing from `BroadPhase`, not from the `Exhaustive` of the CPU
+    // engine, which takes a hundredth of a software GPU's time for every pair.
+    for &(scale, seed) in
+        extent(&[(1.0f32, 251), (1e3, 252)][..], &[(0.0, 250), (1.0, 251), (1e3, 252), (1e6, 253)])
+    {
+        let mut moving = crowd(2_060, 30, seed);
         for motion in &mut moving.motions {
             motion.velocity = motion.velocity.map(|x| x * scale);
         }
         let near = find(&engine, &moving, Pairs::BroadPhase);
-        let every = find(&engine, &moving, Pairs::Exhaustive);
+        let every = find(&Engine::cpu(), &moving, Pairs::Exhaustive);
         let pairs = |found: &Batch<Sweep>| found.rows.iter().map(|row| [row.a, row.b]).collect::<Vec<_>>();
         assert!(pairs(&near) == pairs(&every), "{scale}: {} {}", near.rows.len(), every.rows.len());
     }
@@ -367,7 +374,7 @@ fn extremes_are_answered_the_same() {
 #[test]
 fn a_ground_that_turns_is_left_to_the_host() {
     let Some(engine) = gpu() else { return };
-    let mut moving = crowd(2_100, 0, 260);
+    let mut moving = crowd(700, 0, 260);
     let ground = moving.motions.len() - 1;
     moving.motions[ground].spin = [0.0, 0.0, 0.3];
     let near = find(&engine, &moving, Pairs::BroadPhase);

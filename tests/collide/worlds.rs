@@ -187,7 +187,7 @@ pub(crate) fn worlds(kind: &str, count: usize, world_count: usize) -> Vec<u32> {
 
 #[test]
 fn worlds_equal_separate_queries() {
-    let short = [(300, 5, "in turn"), (2_200, 6, "one large")];
+    let short = [(300, 5, "in turn"), (2_060, 6, "one large")];
     let full = [
         (2, 2, "in turn"),
         (3, 2, "in blocks"),
@@ -322,7 +322,7 @@ fn blocks_of_bodies_obey_the_rules() {
 /// against the other.
 #[test]
 fn many_worlds_have_their_own_pairs() {
-    let short = [(40_000, 2_500, "in turn")];
+    let short = [(33_000, 2_100, "in turn")];
     let full = [
         (40_000, 2_500, "in turn"),
         (40_000, 100, "one large"),

@@ -87,7 +87,7 @@ fn prepared_queries_build_no_pipeline() {
             // Few bodies are tested in tiles, many with a tree.
             let has_broad_phase =
                 pairs == Pairs::BroadPhase || matches!(query, ArenaQuery::Candidates | ArenaQuery::Raycasts);
-            for count in if has_broad_phase { vec![40, 3000] } else { vec![40] } {
+            for count in if has_broad_phase { vec![40, 2_100] } else { vec![40] } {
                 for in_groups in [false, true] {
                     let bodies = bodies(count, in_groups);
                     run_query(&arena, query, &bodies, pairs);
