@@ -374,7 +374,7 @@ fn extremes_are_answered_the_same() {
 #[test]
 fn a_ground_that_turns_is_left_to_the_host() {
     let Some(engine) = gpu() else { return };
-    let mut moving = crowd(700, 0, 260);
+    let mut moving = crowd(2_060, 0, 260);
     let ground = moving.motions.len() - 1;
     moving.motions[ground].spin = [0.0, 0.0, 0.3];
     let near = find(&engine, &moving, Pairs::BroadPhase);

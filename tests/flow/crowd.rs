@@ -21,7 +21,7 @@ fn all_cells(grid: &Grid) -> Vec<Cell> {
 }
 
 fn size_of(connectivity: Connectivity) -> [usize; 3] {
-    if connectivity.dimension() == 2 { [67, 130, 1] } else { [19, 23, 28] }
+    if connectivity.dimension() == 2 { [67, 80, 1] } else { [19, 12, 20] }
 }
 
 /// Compares all that agents ask of two fields.
@@ -103,15 +103,15 @@ fn agents_follow_their_own_field_of_a_batch() {
 fn long_paths_are_followed_to_their_end() {
     let Some(engine) = gpu() else { return };
     let scene =
-        Scene::new("", [300, 301, 1], Connectivity::Four, scenes::serpentine(300, 301)).goals(&[[0, 0, 0]]);
+        Scene::new("", [270, 171, 1], Connectivity::Four, scenes::serpentine(270, 171)).goals(&[[0, 0, 0]]);
     let known = scene.solve(&Engine::cpu()).unwrap();
     let field = scene.solve(&engine).unwrap();
-    let cells: Vec<Cell> = (0..301).map(|y| Cell::from([150, y])).collect();
+    let cells: Vec<Cell> = (0..171).map(|y| Cell::from([150, y])).collect();
     compare(&known, &field, &cells).unwrap();
-    assert!(known.stats().levels > 45_000, "{:?}", known.stats());
+    assert!(known.stats().levels > 23_000, "{:?}", known.stats());
     let flow = Flow::new(&engine, scene.grid()).unwrap();
     let mut agents = flow.agents(&cells).unwrap();
-    agents.step(&field, 20_000).unwrap();
+    agents.step(&field, 10_000).unwrap();
     agents.step(&field, u32::MAX).unwrap();
     let free = |cell: &Cell| known.grid().is_free(*cell);
     for (cell, end) in cells.iter().zip(agents.cells().unwrap().wait().unwrap()) {

@@ -34,6 +34,8 @@ struct Counts {
     updates: usize,
     /// Those that took fewer rounds than the first solve.
     quicker: usize,
+    /// Those of fields in several strips.
+    in_strips: usize,
 }
 
 /// Makes edits and moves goals, one after the other.
@@ -84,6 +86,7 @@ fn update_repeatedly(engine: &Engine, mut scene: Scene, round_count: usize, rand
         assert_eq!(field.grid(), on_host.grid());
         counts.updates += 1;
         counts.quicker += usize::from(field.stats().rounds < first_rounds);
+        counts.in_strips += usize::from(field.device_parts().len() > 1);
     }
     counts
 }
@@ -91,7 +94,7 @@ fn update_repeatedly(engine: &Engine, mut scene: Scene, round_count: usize, rand
 /// Grids of all kinds, in one binding and in several strips.
 #[test]
 fn updates_equal_fresh_solves() {
-    let (Some(whole), Some(strips)) = (gpu(), gpu_of_bindings(64 << 10)) else { return };
+    let (Some(whole), Some(strips)) = (gpu(), gpu_of_bindings(40 << 10)) else { return };
     let random = &mut Random::new(177);
     let mut all = Counts::default();
     let mut number: usize = 0;
@@ -100,9 +103,9 @@ fn updates_equal_fresh_solves() {
             for max_distance in [None, Some(60 * connectivity.unit())] {
                 // Grids of four neighbours without costs are solved in one dispatch up to a side of 256.
                 let size = match connectivity {
-                    Connectivity::Four => [301, 190, 1],
-                    _ if connectivity.dimension() == 2 => [173, 151, 1],
-                    _ => [39, 25, 33],
+                    Connectivity::Four => [270, 70, 1],
+                    _ if connectivity.dimension() == 2 => [85, 110, 1],
+                    _ => [20, 13, 20],
                 };
                 let blocked = match kind {
                     "noise" => scenes::noise(size, 0.3, random),
@@ -118,20 +121,21 @@ fn updates_equal_fresh_solves() {
                 }
                 scene.options.max_distance = max_distance;
                 number += 1;
-                // Software drivers take a tenth of a second for an update.
+                // Software drivers take a tenth of a second for an update, and llvmpipe keeps a megabyte of each.
                 if !number.is_multiple_of(extent(5, 3)) {
                     continue;
                 }
                 let engine = if number % 4 < 2 { &strips } else { &whole };
                 // Mesa's llvmpipe 22.3 keeps some MiB for each solve by relaxation, until the process ends; SwiftShader does not.
-                let counts = update_repeatedly(engine, scene, 8, random);
+                let counts = update_repeatedly(engine, scene, extent(6, 8), random);
                 all.updates += counts.updates;
                 all.quicker += counts.quicker;
+                all.in_strips += counts.in_strips;
             }
         }
     }
     println!("{all:?}");
-    assert!(all.updates > 50 && all.quicker > all.updates / 2, "{all:?}");
+    assert!(all.updates > 40 && all.quicker > all.updates / 2 && all.in_strips > 10, "{all:?}");
 }
 
 /// Edits that change half of a field, one after the other: a wall around the goal, and its door.
@@ -139,15 +143,15 @@ fn updates_equal_fresh_solves() {
 fn doors_of_a_large_grid_are_shut_and_opened() {
     let Some(engine) = gpu() else { return };
     for connectivity in [Connectivity::Four, Connectivity::Eight(Corners::BothFree)] {
-        let side = 420;
-        let wall = |at: usize| (200..203).contains(&(at % side)) && at / side != 70;
-        let blocked: Vec<bool> = (0..side * side).map(wall).collect();
-        let scene = Scene::new("door", [side, side, 1], connectivity, blocked).goals(&[[3, 3, 0]]);
+        let [width, height] = [270, 110];
+        let wall = |at: usize| (100..103).contains(&(at % width)) && at / width != 70;
+        let blocked: Vec<bool> = (0..width * height).map(wall).collect();
+        let scene = Scene::new("door", [width, height, 1], connectivity, blocked).goals(&[[3, 3, 0]]);
         let mut flow = Flow::new(&engine, scene.grid()).unwrap();
         let mut on_host = Flow::new(&Engine::cpu(), scene.grid()).unwrap();
         let mut field = flow.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
         let open = on_host.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
-        let door = Cell::from([201, 70]);
+        let door = Cell::from([101, 70]);
         for edit in [Edit::Block(door), Edit::Free(door), Edit::Block(door), Edit::Free(door)] {
             flow.edit(&[edit]).unwrap();
             on_host.edit(&[edit]).unwrap();

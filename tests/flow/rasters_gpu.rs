@@ -24,9 +24,9 @@ const SUBMISSIONS: u64 = 3;
 /// The largest cost whose longest step is not too long for the device: 2²⁴ over 577.
 const MAX_COST: u32 = 29_076;
 
-/// One in `every`, four times as many with `--all`.
+/// One in `every`, twice as many with `--all`.
 fn sampled<T>(items: Vec<T>, every: usize) -> Vec<T> {
-    items.into_iter().step_by(extent(every, every.div_ceil(4))).collect()
+    items.into_iter().step_by(extent(every, every.div_ceil(2))).collect()
 }
 
 /// Tiles, and how often the distances of one were lowered. A visit that nothing leads to lowers none, and needs no device.
@@ -100,7 +100,7 @@ fn small_rasters_equal_the_oracle() {
 #[test]
 fn mazes_and_barriers_equal_the_oracle() {
     let Some(engine) = own_gpu() else { return };
-    let scenes = sampled(broken_off_scenes(), 3).into_iter().chain(sampled(barrier_scenes(), 6));
+    let scenes = sampled(broken_off_scenes(), extent(7, 21)).into_iter().chain(sampled(barrier_scenes(), 13));
     scenes.for_each(|(scene, edge)| check(&engine, &scene, edge));
 }
 
@@ -133,7 +133,7 @@ fn windows_of_any_size_equal_the_oracle() {
 fn maps_equal_the_oracle() {
     let Some(engine) = own_gpu() else { return };
     let flat = scenes::map_scenes().into_iter().filter(|scene| scene.connectivity.dimension() == 2);
-    sampled(flat.collect(), 9).iter().for_each(|scene| check(&engine, scene, 150));
+    sampled(flat.collect(), 19).iter().for_each(|scene| check(&engine, scene, 150));
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn distances_have_64_bits() {
 fn windows_larger_than_a_binding_are_solved() {
     let Some(engine) = own_gpu() else { return };
     let random = &mut Random::new(8);
-    let size = [210, 300, 1];
+    let size = [140, 160, 1];
     let scene = |connectivity| {
         let scene = Scene::new("strips", size, connectivity, scenes::caves(size, random));
         scene.random_goals(1, random).random_costs(50, random)
@@ -195,13 +195,13 @@ fn windows_larger_than_a_binding_are_solved() {
 /// The engine's limit decides the size of the tiles; an edge that is too long for it is an error.
 #[test]
 fn device_memory_is_limited() {
-    let size = [700, 640, 1];
+    let size = [400, 370, 1];
     let random = &mut Random::new(2);
     let scene = Scene::new("limited", size, Connectivity::default(), scenes::noise(size, 0.2, random));
     let scene = scene.random_goals(2, random).random_costs(60, random);
     let plain = RasterOptions { connectivity: scene.connectivity, ..RasterOptions::default() };
     let mut edges = Vec::new();
-    for limit in [10 << 20, 14 << 20] {
+    for limit in [3 << 20, 9 << 19] {
         let Some(engine) = gpu_with(EngineOptions { memory_limit: Some(limit), ..Default::default() }) else {
             return;
         };
@@ -216,7 +216,7 @@ fn device_memory_is_limited() {
         let error = error.unwrap_err();
         assert!(matches!(error, Error::MemoryLimit { limit_bytes, .. } if limit_bytes == limit), "{error}");
     }
-    assert!(edges[0] < edges[1] && edges[1] < 700, "{edges:?}");
+    assert!(edges[0] < edges[1] && edges[1] < 400, "{edges:?}");
     let Some(engine) = gpu_with(EngineOptions { memory_limit: Some(1 << 20), ..Default::default() }) else {
         return;
     };
@@ -232,7 +232,7 @@ fn work_that_was_broken_off_goes_on() {
     let engines = [gpu, Engine::cpu()];
     let random = &mut Random::new(31);
     let (mut cancelled, mut resumed) = (0, 0);
-    for (scene, edge) in sampled(broken_off_scenes(), 3) {
+    for (scene, edge) in sampled(broken_off_scenes(), extent(3, 9)) {
         let (wanted, raster, options) = (wanted(&scene), raster(&scene), options(&scene, edge));
         let tiles = MemoryTiles::default();
         for turn in 0.. {
