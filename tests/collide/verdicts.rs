@@ -4,7 +4,7 @@ use hullfield::collide::{Arena, Body, Hull, Options, Pairs, Status};
 use hullfield::{Engine, Error, Location};
 use hullfield_oracle::compare::{self, Hit, Verdict};
 use hullfield_oracle::scenes::{self, Near, Pile, Scene};
-use hullfield_oracle::{Shape, Truth, corpus, extent};
+use hullfield_oracle::{Shape, Truth, corpus, extent, seed};
 
 use crate::answers::{
     ask, bodies, check_verdicts as check, engines, extreme, hits, hulls, judged_places, verdicts,
@@ -15,58 +15,58 @@ fn corpus_pairs_near_each_other() {
     let corpus = corpus::hulls().unwrap();
     let sets = extreme(&corpus.sets);
     let scene =
-        scenes::near_pairs(&sets, Near { count: extent(6_000, 100_000), seed: 41, ..Near::default() });
+        scenes::near_pairs(&sets, Near { count: extent(6_000, 100_000), seed: seed(41), ..Near::default() });
     check("corpus", &scene);
 }
 
 #[test]
 fn corpus_pairs_stretched() {
     let sets = extreme(&corpus::hulls().unwrap().sets);
-    let near = Near { count: extent(2_500, 10_000), stretch: 10.0, seed: 42, ..Near::default() };
+    let near = Near { count: extent(2_500, 10_000), stretch: 10.0, seed: seed(42), ..Near::default() };
     check("stretched", &scenes::near_pairs(&sets, near));
 }
 
 #[test]
 fn kissing_boxes() {
-    check("kissing boxes", &scenes::kissing_boxes(extent(5_000, 20_000), 43));
+    check("kissing boxes", &scenes::kissing_boxes(extent(5_000, 20_000), seed(43)));
 }
 
 #[test]
 fn tiny_hulls() {
     for radius in [0.01, 0.001, 1e-5] {
-        check(&format!("hulls of radius {radius}"), &scenes::tiny(radius, extent(2_500, 10_000), 44));
+        check(&format!("hulls of radius {radius}"), &scenes::tiny(radius, extent(2_500, 10_000), seed(44)));
     }
 }
 
 #[test]
 fn huge_hulls() {
-    check("hulls of radius 1e5", &scenes::tiny(1e5, extent(2_500, 10_000), 45));
+    check("hulls of radius 1e5", &scenes::tiny(1e5, extent(2_500, 10_000), seed(45)));
 }
 
 #[test]
 fn debris_on_a_floor() {
     for tilted in [false, true] {
-        check("debris", &scenes::debris(extent(2_500, 10_000), tilted, 46));
+        check("debris", &scenes::debris(extent(2_500, 10_000), tilted, seed(46)));
     }
 }
 
 #[test]
 fn far_from_the_origin() {
-    check("far", &scenes::far(extent(2_500, 10_000), 47));
+    check("far", &scenes::far(extent(2_500, 10_000), seed(47)));
 }
 
 #[test]
 fn coincident_nested_and_stacked() {
     let sets = extreme(&corpus::hulls().unwrap().sets);
-    check("coincident", &scenes::coincident(&sets, 48));
-    check("box in box", &scenes::box_in_box(2_000, 49));
+    check("coincident", &scenes::coincident(&sets, seed(48)));
+    check("box in box", &scenes::box_in_box(2_000, seed(49)));
     check("stacked cubes", &scenes::stacked_cubes(6));
 }
 
 #[test]
 fn a_resting_pile_stays_in_f32() {
     for kind in [Pile::Wall, Pile::Pyramid, Pile::Heap] {
-        let scene = scenes::pile(kind, 1_000, 50);
+        let scene = scenes::pile(kind, 1_000, seed(50));
         for found in check("pile", &scene) {
             let share = found.stats.settled_count as f64 / found.rows.len() as f64;
             println!("{kind:?}: {:.3} % of {} pairs settled in f64", 100.0 * share, found.rows.len());
@@ -84,7 +84,7 @@ fn all_bodies_are_the_given_pairs_that_hit() {
 
 fn all_bodies(count: usize, least_hits: u64, engines: Vec<(&'static str, Engine)>) {
     let sets = extreme(&corpus::hulls().unwrap().sets);
-    let scene = scenes::tumbling(&sets[..60], count, 20.0, 51).scene;
+    let scene = scenes::tumbling(&sets[..60], count, 20.0, seed(51)).scene;
     let candidates: Vec<[u32; 2]> = scenes::overlapping_boxes(&scene, 1e-5);
     let scene = Scene { pairs: candidates, ..scene };
     let truths = scene.truths();
@@ -109,12 +109,12 @@ fn all_bodies(count: usize, least_hits: u64, engines: Vec<(&'static str, Engine)
     }
 }
 
-/// [`all_bodies_are_the_given_pairs_that_hit`] does this with 2,000.
+/// 4.5 million pairs, more than 65,535 workgroups of 64.
 #[test]
 #[ignore = "long: cargo xtask test --all"]
-fn ten_thousand_bodies_every_pair() {
+fn every_pair_of_three_thousand_bodies() {
     let sets = extreme(&corpus::hulls().unwrap().sets);
-    let scene = scenes::tumbling(&sets[..200], 10_000, 20.0, 52).scene;
+    let scene = scenes::tumbling(&sets[..200], 3_000, 20.0, seed(52)).scene;
     let shapes: Vec<Shape> = scene.shapes();
     let truth = |a: u32, b: u32| -> Truth {
         let [a, b] = [a, b].map(|body| &scene.bodies[body as usize]);
@@ -123,8 +123,8 @@ fn ten_thousand_bodies_every_pair() {
     let mut first: Option<Vec<Hit>> = None;
     for (name, engine) in engines() {
         let found = ask(&engine, &scene, Pairs::Exhaustive);
-        assert_eq!(found.stats.candidate_count, 49_995_000);
-        assert!(found.stats.hit_count > 1_000, "{name}: {:?}", found.stats);
+        assert_eq!(found.stats.candidate_count, 4_498_500);
+        assert!(found.stats.hit_count > 100, "{name}: {:?}", found.stats);
         let found = hits(&found);
         match &first {
             None => first = Some(found),
@@ -139,8 +139,8 @@ fn ten_thousand_bodies_every_pair() {
 
 #[test]
 fn swapping_and_moving_change_nothing() {
-    let near = Near { count: 5_000, seed: 53, ..Near::default() };
-    let mut scene = scenes::near_pairs(&extreme(&scenes::convex_sets(48, 1.0, 53)), near);
+    let near = Near { count: 5_000, seed: seed(53), ..Near::default() };
+    let mut scene = scenes::near_pairs(&extreme(&scenes::convex_sets(48, 1.0, seed(53))), near);
     // On a grid that f32 holds out to 4096, so that the move below is exact.
     for body in &mut scene.bodies {
         body.pose.position = body.pose.position.map(|x| (x * 4096.0).round() / 4096.0);
@@ -180,7 +180,7 @@ fn swapping_and_moving_change_nothing() {
 
 #[test]
 fn a_flipped_verdict_is_noticed() {
-    let scene = scenes::kissing_boxes(200, 54);
+    let scene = scenes::kissing_boxes(200, seed(54));
     let truths = scene.truths();
     for (_, engine) in engines() {
         let found = ask(&engine, &scene, Pairs::Given(&scene.pairs));

@@ -5,6 +5,7 @@ use hullfield::flow::{
 };
 use hullfield::{Engine, Error, Location};
 use hullfield_oracle::random::Random;
+use hullfield_oracle::seed;
 
 use crate::common;
 use crate::scenes::{self, CONNECTIVITIES_2D, CONNECTIVITIES_3D, Expected, Scene, compare, expected, judge};
@@ -89,7 +90,7 @@ fn goals_on_obstacles_and_outside_are_reported() {
 
 #[test]
 fn a_batch_equals_its_fields() {
-    let random = &mut Random::new(9);
+    let random = &mut Random::new(seed(9));
     let size = [90, 70, 1];
     let scene = Scene::new("batch", size, Connectivity::Four, scenes::noise(size, 0.3, random));
     let flow = Flow::new(&Engine::cpu(), scene.grid()).unwrap();
@@ -109,7 +110,7 @@ fn a_batch_equals_its_fields() {
 
 #[test]
 fn each_field_of_a_batch_stops_at_its_own_targets() {
-    let random = &mut Random::new(12);
+    let random = &mut Random::new(seed(12));
     for connectivity in [Connectivity::Four, Connectivity::Eight(Corners::BothFree)] {
         let size = [120, 90, 1];
         let scene = Scene::new("batch", size, connectivity, scenes::noise(size, 0.2, random));
@@ -186,7 +187,7 @@ fn edits_are_all_made_or_none() {
 /// Control: each comparison finds one wrong cell.
 #[test]
 fn comparisons_find_a_wrong_cell() {
-    let random = &mut Random::new(5);
+    let random = &mut Random::new(seed(5));
     let size = [40, 30, 1];
     let blocked = scenes::caves(size, random);
     let scene = Scene::new("", size, Connectivity::Eight(Corners::OneFree), blocked).random_goals(1, random);
@@ -212,7 +213,7 @@ fn comparisons_find_a_wrong_cell() {
 #[cfg(feature = "threads")]
 #[test]
 fn large_grids_are_solved_on_any_threads() {
-    let random = &mut Random::new(51);
+    let random = &mut Random::new(seed(51));
     let size = [1100, 1013, 1];
     for (name, blocked) in [
         ("open", vec![false; 1100 * 1013]),

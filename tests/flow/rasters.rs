@@ -10,8 +10,8 @@ use hullfield::flow::{
     RasterReport, RasterSolver, RasterWindow, StepLengths, TileFiles, TileStore, TileTask, solve_raster,
 };
 use hullfield::{Engine, Error, Location, Result};
-use hullfield_oracle::extent;
 use hullfield_oracle::random::Random;
+use hullfield_oracle::{extent, seed};
 
 use crate::scenes::oracle::exact_distances;
 use crate::scenes::{self, CONNECTIVITIES_2D, Scene};
@@ -156,7 +156,7 @@ fn distances_have_64_bits() {
 /// Serpentines of steps up to and beyond the longest that are relaxed in 32 bits. Many distances within tiles of 33 cells fit into 32 bits, those of the whole
 /// scene don't.
 pub(crate) fn long_scenes() -> Vec<Scene> {
-    let random = &mut Random::new(5);
+    let random = &mut Random::new(seed(5));
     let scene = |(connectivity, most_cost)| {
         let size = [150, 140, 1];
         let scene = Scene::new("far", size, connectivity, scenes::serpentine(150, 140));
@@ -261,7 +261,7 @@ fn one_wrong_distance_is_found() {
 
 /// Mazes, terrain, walls along the borders of tiles and passages of one cell.
 pub(crate) fn broken_off_scenes() -> Vec<(Scene, u32)> {
-    let random = &mut Random::new(77);
+    let random = &mut Random::new(seed(77));
     let mut scenes = Vec::new();
     for number in 0..extent(12, 50) {
         let connectivity = CONNECTIVITIES_2D[number % 4];
@@ -294,7 +294,7 @@ pub(crate) fn broken_off_scenes() -> Vec<(Scene, u32)> {
 
 /// Rasters a cell wide, barriers a cell wide on either side of the tiles' borders and across them, with one gap or none, mazes and terrain.
 pub(crate) fn barrier_scenes() -> Vec<(Scene, u32)> {
-    let random = &mut Random::new(91);
+    let random = &mut Random::new(seed(91));
     let mut scenes = Vec::new();
     for number in 0..50 {
         let connectivity = CONNECTIVITIES_2D[number % 4];
@@ -334,7 +334,7 @@ fn barriers_along_borders_equal_the_oracle() {
 /// Work that ends in the middle goes on from its files, also where some of them are damaged.
 #[test]
 fn work_that_was_broken_off_goes_on() {
-    let random = &mut Random::new(3);
+    let random = &mut Random::new(seed(3));
     let (mut resumed, mut saved) = (0, 0);
     for (scene, edge) in broken_off_scenes() {
         let (wanted, raster, options) = (wanted(&scene), raster(&scene), options(&scene, edge));
@@ -564,7 +564,7 @@ fn errors_of_rasters_and_stores_come_back() {
 /// Tasks that are solved one by one, in any order, with answers that come late, twice or from a process that joined the folder.
 #[test]
 fn tasks_may_be_solved_anywhere_in_any_order() {
-    let mut random = Random::new(19);
+    let mut random = Random::new(seed(19));
     for (number, scene) in
         scenes::small_scenes(Connectivity::default()).iter().step_by(extent(20, 8)).enumerate()
     {

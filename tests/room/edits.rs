@@ -3,6 +3,7 @@
 use hullfield::navigate::room::{Options as RoomOptions, PathOptions, Room};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::rooms::Rings;
+use hullfield_oracle::seed;
 
 /// A ring of a few corners around a point.
 fn obstacle(random: &mut Random, centre: [f64; 2], size: f64, round: bool) -> Vec<[f64; 2]> {
@@ -19,7 +20,7 @@ fn obstacle(random: &mut Random, centre: [f64; 2], size: f64, round: bool) -> Ve
 
 #[test]
 fn obstacles_put_in_moved_and_taken_out_leave_the_same_room_as_a_new_one() {
-    let mut random = Random::new(21);
+    let mut random = Random::new(seed(21));
     let mut compared = 0;
     for k in 0..120 {
         let rings = Rings::random(&mut random, k % 3);
@@ -195,7 +196,7 @@ fn clearance(rings: &Rings, from: [f64; 2], to: [f64; 2]) -> f64 {
 
 #[test]
 fn an_agent_with_a_radius_keeps_its_distance_from_walls() {
-    let mut random = Random::new(31);
+    let mut random = Random::new(seed(31));
     let mut compared = 0;
     for k in 0..150 {
         let rings = Rings::random(&mut random, k % 3);
@@ -257,7 +258,7 @@ fn a_radius_that_leaves_no_room_is_refused() {
 #[test]
 fn doors_and_obstacles_in_any_order_leave_the_same_room_as_a_new_one() {
     // Chambers side by side, a doorway in each wall between two.
-    let mut random = Random::new(23);
+    let mut random = Random::new(seed(23));
     let mut compared = 0;
     for k in 0..60 {
         let count = 2 + random.below(4);
@@ -405,7 +406,7 @@ fn a_door_shut_on_the_start_leaves_it_on_either_side() {
 #[test]
 fn edges_within_an_ulp_of_the_cells_edges_open_and_shut_nothing() {
     // Obstacles whose corners and edges run along the edges between cells, some of them moved by an ulp.
-    let mut random = Random::new(29);
+    let mut random = Random::new(seed(29));
     for k in 0..150 {
         let turn = random.between(0.0, 3.0);
         let (sin, cos) = turn.sin_cos();
@@ -449,7 +450,7 @@ fn edges_within_an_ulp_of_the_cells_edges_open_and_shut_nothing() {
 
 #[test]
 fn an_agent_with_a_radius_keeps_its_distance_from_obstacles_too() {
-    let mut random = Random::new(37);
+    let mut random = Random::new(seed(37));
     let mut compared = 0;
     for k in 0..80 {
         let rings = Rings::random(&mut random, k % 3);
