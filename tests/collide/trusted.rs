@@ -19,7 +19,7 @@ fn engines() -> Option<[Engine; 2]> {
         // `cargo xtask test` builds with it.
         return None;
     }
-    let trusted = common::gpu()?.with_shader_checks(false);
+    let trusted = common::own_gpu()?.with_shader_checks(false);
     let (device, queue) = trusted.device().unwrap();
     let checked = Engine::from_device(device.clone(), queue.clone(), &EngineOptions::default()).unwrap();
     Some([trusted, checked.with_shader_checks(true)])
