@@ -130,7 +130,7 @@ fn shift_rows(cells: &[[i64; WINDOW]; WINDOW], window: &mut Window) {
     }
 }
 
-#[multiversion::multiversion(targets("x86_64+avx2"))]
+#[multiversion::multiversion(targets("x86_64+avx2"), attrs(inline(never)))]
 fn relax<const DIAGONALS: bool>(window: &mut Window, work: Work, cells: &mut TileCells) -> Option<Changes> {
     let changed = relax_rows::<DIAGONALS>(window, work);
     (changed != 0).then(|| store_rows::<DIAGONALS>(window, changed, cells))

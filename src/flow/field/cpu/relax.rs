@@ -367,7 +367,7 @@ struct Column {
 
 /// Relaxes the rows of a window until none changes. `cells` are the distances from the window's first cell on, `pitch`
 /// from row to row. Writes those that changed; `None` if none did.
-#[multiversion::multiversion(targets("x86_64+avx2"))]
+#[multiversion::multiversion(targets("x86_64+avx2"), attrs(inline(never)))]
 fn relax_window<const CORNERS: u8>(
     window: &mut Window,
     work: Tile,

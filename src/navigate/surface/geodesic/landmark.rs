@@ -11,6 +11,7 @@ use crate::navigate::surface::geodesic::landmark_heuristic::{LANDMARK_COUNT, Lan
 use crate::navigate::surface::geodesic::nodes::Nodes;
 use crate::navigate::surface::geodesic::window::{SearchMode, WindowQuery, WindowSearch};
 use crate::navigate::surface::mesh::topology::Mesh;
+use crate::navigate::surface::mesh::walkable::Walkable;
 use crate::parallel::map_init;
 
 /// How many landmarks are chosen at a time. A batch is measured on all cores.
@@ -29,7 +30,8 @@ impl Landmarks {
     ///
     /// `report` gets the number of landmarks measured so far. It cancels by an error.
     pub(crate) fn new(mesh: &Mesh, mut report: impl FnMut(usize) -> Result<()>) -> Result<Self> {
-        let nodes = Nodes::new(mesh, |_| true);
+        let all = vec![true; mesh.triangle_count()];
+        let nodes = Nodes::new(mesh, Walkable(&all));
         let mut distances = vec![[0.0; LANDMARK_COUNT]; mesh.points.len()];
         let mut nearest = vec![f64::INFINITY; mesh.points.len()];
         for first in (0..LANDMARK_COUNT).step_by(BATCH) {
@@ -90,10 +92,11 @@ fn distances_from_each(mesh: &Mesh, nodes: &Nodes, vertices: &[usize]) -> Result
 fn distances_from(mesh: &Mesh, nodes: &Nodes, windows: &mut WindowSearch, vertex: usize) -> Result<Vec<f64>> {
     let has = |triangle: &u32| mesh.triangles[*triangle as usize].contains(&(vertex as u32));
     let start_triangles: Vec<u32> = (0..mesh.triangle_count() as u32).filter(has).collect();
+    let all = vec![true; mesh.triangle_count()];
     let query = WindowQuery {
         mesh,
         nodes,
-        is_walkable: |_| true,
+        walkable: Walkable(&all),
         start_triangles: &start_triangles,
         start: mesh.points[vertex],
         goal_triangles: &[],

@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 
 use crate::navigate::surface::mesh::topology::{Mesh, NON_MANIFOLD, NONE, next, previous};
+use crate::navigate::surface::mesh::walkable::Walkable;
 
 /// How many nodes may be added, besides a quarter of all, before all nodes are found again.
 const SPARE_NODES: usize = 1000;
@@ -32,12 +33,7 @@ pub(crate) struct OneRing {
 
 impl OneRing {
     /// Collects the corners at a corner's vertex that edges between walkable triangles connect with it.
-    pub(crate) fn collect(
-        &mut self,
-        mesh: &Mesh,
-        is_walkable: impl Fn(u32) -> bool,
-        corner: u32,
-    ) -> OneRingShape {
+    pub(crate) fn collect(&mut self, mesh: &Mesh, walkable: Walkable<'_>, corner: u32) -> OneRingShape {
         self.corners.clear();
         self.corners.push(corner);
         // Across the side that begins at the corner, then, if that ends at a boundary, across the side that ends there.
@@ -46,10 +42,10 @@ impl OneRing {
                 let (face, k) = (&mesh.faces[exit as usize / 3], exit as usize % 3);
                 let (entry, is_opposed) = (face.twins[k], face.opposed >> k & 1 == 1);
                 if entry == NON_MANIFOLD {
-                    self.collect_non_manifold(mesh, is_walkable, corner);
+                    self.collect_non_manifold(mesh, walkable, corner);
                     return OneRingShape::NonManifold;
                 }
-                if entry == NONE || !is_walkable(entry / 3) {
+                if entry == NONE || !walkable.holds(entry / 3) {
                     break;
                 }
                 // The twin begins at the vertex too, or it ends there.
@@ -66,7 +62,7 @@ impl OneRing {
     }
 
     /// [`collect`](Self::collect) where an edge has three triangles or more.
-    fn collect_non_manifold(&mut self, mesh: &Mesh, is_walkable: impl Fn(u32) -> bool, corner: u32) {
+    fn collect_non_manifold(&mut self, mesh: &Mesh, walkable: Walkable<'_>, corner: u32) {
         self.corners.clear();
         self.corners.push(corner);
         self.listed.clear();
@@ -76,7 +72,7 @@ impl OneRing {
         while let Some(&corner) = self.corners.get(at) {
             at += 1;
             for other in [corner, previous(corner)].into_iter().flat_map(|side| mesh.twins(side)) {
-                if !is_walkable(other / 3) {
+                if !walkable.holds(other / 3) {
                     continue;
                 }
                 let begins_here = mesh.triangles[other as usize / 3][other as usize % 3] == vertex;
@@ -101,12 +97,12 @@ pub(crate) struct Nodes {
 
 impl Nodes {
     /// Finds all nodes. The first node of a vertex has the vertex's index; further nodes come after all vertices.
-    pub(crate) fn new(mesh: &Mesh, is_walkable: impl Fn(u32) -> bool) -> Self {
+    pub(crate) fn new(mesh: &Mesh, walkable: Walkable<'_>) -> Self {
         let mut one_ring = OneRing::default();
         let mut corners = vec![[NONE; 3]; mesh.triangle_count()];
         let mut is_taken = vec![false; mesh.points.len()];
         let mut count = mesh.points.len();
-        for triangle in (0..mesh.triangle_count() as u32).filter(|&triangle| is_walkable(triangle)) {
+        for triangle in (0..mesh.triangle_count() as u32).filter(|&triangle| walkable.holds(triangle)) {
             for corner in 3 * triangle..3 * triangle + 3 {
                 let [triangle, k] = [corner as usize / 3, corner as usize % 3];
                 if corners[triangle][k] != NONE {
@@ -117,7 +113,7 @@ impl Nodes {
                     node = count as u32;
                     count += 1;
                 }
-                one_ring.collect(mesh, &is_walkable, corner);
+                one_ring.collect(mesh, walkable, corner);
                 for &corner in &one_ring.corners {
                     corners[corner as usize / 3][corner as usize % 3] = node;
                 }
@@ -126,25 +122,25 @@ impl Nodes {
         Self { corners: Some(corners).filter(|_| count > mesh.points.len()), count, initial_count: count }
     }
 
-    /// Updates the nodes after a triangle became walkable or stopped being so; `is_walkable` is the new state. Returns false and changes
+    /// Updates the nodes after a triangle became walkable or stopped being so; `walkable` is the new state. Returns false and changes
     /// nothing where so many nodes were added that all should be found again.
-    pub(crate) fn update(&mut self, mesh: &Mesh, is_walkable: impl Fn(u32) -> bool, triangle: u32) -> bool {
+    pub(crate) fn update(&mut self, mesh: &Mesh, walkable: Walkable<'_>, triangle: u32) -> bool {
         let mut count = self.count;
         if count > self.initial_count + self.initial_count / 4 + SPARE_NODES {
             return false;
         }
         let corners = self.corners.get_or_insert_with(|| {
             // Corners of triangles that were not walkable before have no node.
-            let was_walkable = |other: u32| is_walkable(other) != (other == triangle);
+            let was_walkable = |other: u32| walkable.holds(other) != (other == triangle);
             let each = mesh.triangles.iter().zip(0..);
             each.map(|(&corners, other)| if was_walkable(other) { corners } else { [NONE; 3] }).collect()
         });
         let mut one_ring = OneRing::default();
         for corner in 3 * triangle..3 * triangle + 3 {
             let next_corner = &mut corners[triangle as usize][corner as usize % 3];
-            if is_walkable(triangle) {
+            if walkable.holds(triangle) {
                 // The fans that the triangle connects become one node.
-                one_ring.collect(mesh, &is_walkable, corner);
+                one_ring.collect(mesh, walkable, corner);
                 let at = |&corner: &u32| corners[corner as usize / 3][corner as usize % 3];
                 let known = one_ring.corners.iter().map(at).find(|&node| node != NONE);
                 let node = known.unwrap_or_else(|| {
@@ -166,10 +162,10 @@ impl Nodes {
             for side in [corner, previous(corner)].into_iter().flat_map(|side| mesh.twins(side)) {
                 let begins_here = mesh.triangles[side as usize / 3][side as usize % 3] == vertex;
                 let other = if begins_here { side } else { next(side) };
-                if !is_walkable(other / 3) || connected.contains(&other) {
+                if !walkable.holds(other / 3) || connected.contains(&other) {
                     continue;
                 }
-                one_ring.collect(mesh, &is_walkable, other);
+                one_ring.collect(mesh, walkable, other);
                 let node = std::mem::replace(&mut old, NONE);
                 let node = if node != NONE {
                     node
@@ -241,12 +237,12 @@ mod tests {
                 let place = |i: usize| DVec3::new(i as f64, (i * i % 7) as f64, (i * i % 11) as f64);
                 let mesh = mesh((0..vertex_count).map(place).collect(), triangles);
                 let mut open = vec![true; mesh.triangle_count()];
-                let mut nodes = Nodes::new(&mesh, |triangle| open[triangle as usize]);
+                let mut nodes = Nodes::new(&mesh, Walkable(&open));
                 for _ in 0..200 {
                     let triangle = random(open.len());
                     open[triangle] = !open[triangle];
-                    let is_walkable = |triangle: u32| open[triangle as usize];
-                    assert!(nodes.update(&mesh, is_walkable, triangle as u32));
+                    let walkable = Walkable(&open);
+                    assert!(nodes.update(&mesh, walkable, triangle as u32));
                     assert!(
                         nodes
                             .of(&mesh)
@@ -254,7 +250,7 @@ mod tests {
                             .iter()
                             .all(|&n| n == NONE || (n as usize) < nodes.count)
                     );
-                    let expected_nodes = Nodes::new(&mesh, is_walkable);
+                    let expected_nodes = Nodes::new(&mesh, walkable);
                     let expected: Vec<[u32; 3]> = (0..open.len())
                         .map(|i| if open[i] { expected_nodes.of(&mesh)[i] } else { [NONE; 3] })
                         .collect();

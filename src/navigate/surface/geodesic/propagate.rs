@@ -40,8 +40,8 @@ const RECYCLED_AFTER: usize = 4096;
 
 /// A running search. `TO_WALL` says at compile time whether it looks for the nearest wall, so that tests for walls cost other searches
 /// nothing.
-pub(crate) struct Propagation<'a, 'b, F, const TO_WALL: bool> {
-    pub(crate) query: &'a WindowQuery<'b, F>,
+pub(crate) struct Propagation<'a, 'b, const TO_WALL: bool> {
+    pub(crate) query: &'a WindowQuery<'b>,
     nodes: &'b [[u32; 3]],
     pub(crate) search: &'a mut WindowSearch,
     /// Few windows of each side are kept, and the order is that of A*, not of distances.
@@ -67,8 +67,8 @@ struct CornerState {
     bound_ahead: f64,
 }
 
-impl<'a, 'b, F: Fn(u32) -> bool, const TO_WALL: bool> Propagation<'a, 'b, F, TO_WALL> {
-    pub(crate) fn new(query: &'a WindowQuery<'b, F>, search: &'a mut WindowSearch) -> Self {
+impl<'a, 'b, const TO_WALL: bool> Propagation<'a, 'b, TO_WALL> {
+    pub(crate) fn new(query: &'a WindowQuery<'b>, search: &'a mut WindowSearch) -> Self {
         let is_coarse = matches!(query.mode, SearchMode::Coarse);
         let has_goal = !matches!(query.mode, SearchMode::Paths | SearchMode::Distances);
         let limit = if let SearchMode::Wall { limit, .. } = query.mode { limit } else { CORNER };
@@ -218,7 +218,7 @@ impl<'a, 'b, F: Fn(u32) -> bool, const TO_WALL: bool> Propagation<'a, 'b, F, TO_
 
     /// Expands a vertex: paths follow its edges, and new windows start if paths may bend there.
     fn expand_vertex(&mut self, corner: u32) {
-        let WindowQuery { mesh, ref is_walkable, goal_triangles, goal, .. } = *self.query;
+        let WindowQuery { mesh, walkable, goal_triangles, goal, .. } = *self.query;
         let node = self.nodes[corner as usize / 3][corner as usize % 3];
         let NodeState { distance, bound_ahead, predecessor, is_at_goal, .. } =
             self.search.state.nodes[node as usize];
@@ -227,14 +227,14 @@ impl<'a, 'b, F: Fn(u32) -> bool, const TO_WALL: bool> Propagation<'a, 'b, F, TO_
         if was_expanded || distance + bound_ahead > self.best {
             return;
         }
-        let shape = self.search.one_ring.collect(mesh, is_walkable, corner);
+        let shape = self.search.one_ring.collect(mesh, walkable, corner);
         let around = std::mem::take(&mut self.search.one_ring.corners);
         for &other in around.iter().filter(|&other| is_at_goal && goal_triangles.contains(&(other / 3))) {
             self.offer_path(distance + self.place(other).distance(goal), Arrival::Corner(other));
         }
         if TO_WALL && shape != OneRingShape::Closed {
             let walls = around.iter().flat_map(|&other| [other, previous(other)]);
-            if let Some(wall) = walls.filter(|&side| is_wall(mesh, is_walkable, side)).min() {
+            if let Some(wall) = walls.filter(|&side| is_wall(mesh, walkable, side)).min() {
                 self.search.one_ring.corners = around;
                 return self.reach_wall(distance, wall, self.place(corner));
             }
@@ -289,7 +289,7 @@ impl<'a, 'b, F: Fn(u32) -> bool, const TO_WALL: bool> Propagation<'a, 'b, F, TO_
     ) {
         let (k, l) = (exit as usize % 3, next(exit) as usize % 3);
         let width = face.lengths[k];
-        if TO_WALL && is_wall(self.query.mesh, &self.query.is_walkable, exit) {
+        if TO_WALL && is_wall(self.query.mesh, self.query.walkable, exit) {
             if to >= from {
                 let place = source.x.clamp(from, to);
                 let [a, b] = self.query.mesh.ends(exit).map(|vertex| self.query.mesh.points[vertex as usize]);
@@ -358,9 +358,9 @@ impl<'a, 'b, F: Fn(u32) -> bool, const TO_WALL: bool> Propagation<'a, 'b, F, TO_
         key: f64,
         from_start: bool,
     ) {
-        let WindowQuery { mesh, ref is_walkable, start_triangles, goal, mode, .. } = *self.query;
+        let WindowQuery { mesh, walkable, start_triangles, goal, mode, .. } = *self.query;
         let triangle = entry / 3;
-        if !is_walkable(triangle) || (from_start && start_triangles.contains(&triangle)) {
+        if !walkable.holds(triangle) || (from_start && start_triangles.contains(&triangle)) {
             return;
         }
         let PseudoSource { parent, x, height, base_distance } = *source;

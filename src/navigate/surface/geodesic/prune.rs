@@ -33,7 +33,7 @@ const CROWDED: u32 = 128;
 /// How many it is compared with then.
 const COMPARED_IF_CROWDED: usize = 64;
 
-impl<F: Fn(u32) -> bool, const TO_WALL: bool> Propagation<'_, '_, F, TO_WALL> {
+impl<const TO_WALL: bool> Propagation<'_, '_, TO_WALL> {
     /// Trims the interval by the last windows of the side where they are no farther away. Returns false where nothing remains.
     #[inline]
     pub(crate) fn trim(&mut self, window: &mut Window, index: u32, width: f64) -> bool {

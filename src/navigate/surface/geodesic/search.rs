@@ -14,38 +14,32 @@ const BUCKET_WIDTH: f64 = 0.25;
 impl WindowSearch {
     /// Finds the strip of the shortest path, as [`Unfolded::lay_out`](crate::navigate::surface::geodesic::unfold::Unfolded::lay_out) takes it, and its first
     /// and last triangle; `None` where no path is shorter than the bound.
-    pub(crate) fn find_strip<F: Fn(u32) -> bool>(
+    pub(crate) fn find_strip(
         &mut self,
-        query: &WindowQuery<'_, F>,
+        query: &WindowQuery<'_>,
         sides: &mut Vec<[u32; 2]>,
     ) -> Result<Option<[u32; 2]>> {
         let arrival = self.search(query)?;
-        Ok(self.state.trace(query.mesh, query.nodes, &query.is_walkable, arrival, sides))
+        Ok(self.state.trace(query.mesh, query.nodes, query.walkable, arrival, sides))
     }
 
     /// Searches in any mode except [`SearchMode::Wall`]. Returns where the best path to the goal arrives from.
-    pub(crate) fn search<F: Fn(u32) -> bool>(&mut self, query: &WindowQuery<'_, F>) -> Result<Arrival> {
-        self.run::<F, false>(query)
+    pub(crate) fn search(&mut self, query: &WindowQuery<'_>) -> Result<Arrival> {
+        self.run::<false>(query)
     }
 
     /// Searches for the nearest wall; `None` where none is nearer than the bound.
-    pub(crate) fn nearest_wall<F: Fn(u32) -> bool>(
-        &mut self,
-        query: &WindowQuery<'_, F>,
-    ) -> Result<Option<WallHit>> {
-        let arrival = self.run::<F, true>(query)?;
+    pub(crate) fn nearest_wall(&mut self, query: &WindowQuery<'_>) -> Result<Option<WallHit>> {
+        let arrival = self.run::<true>(query)?;
         Ok(if let Arrival::Wall(hit) = arrival { Some(hit) } else { None })
     }
 
-    fn run<F: Fn(u32) -> bool, const TO_WALL: bool>(
-        &mut self,
-        query: &WindowQuery<'_, F>,
-    ) -> Result<Arrival> {
+    fn run<const TO_WALL: bool>(&mut self, query: &WindowQuery<'_>) -> Result<Arrival> {
         // With landmarks, last in, first out reaches the goal soonest, and its bound then prunes more. Without them, windows that merely
         // come early should not take the few slots of a side.
         let is_fifo = !matches!(query.mode, SearchMode::Coarse) || query.heuristic.is_none();
         self.reset(query.mesh, query.nodes, is_fifo);
-        let arrival = Propagation::<F, TO_WALL>::new(query, self).run();
+        let arrival = Propagation::<TO_WALL>::new(query, self).run();
         if self.is_full {
             let count = u64::from(CORNER);
             return Err(Error::TooMany { what: "windows of shortest paths", count, limit: count - 1 });

@@ -10,6 +10,7 @@ use glam::DVec3;
 
 use crate::navigate::surface::geodesic::unfold::{PathVertex, Unfolded, push_crossing};
 use crate::navigate::surface::mesh::topology::{Mesh, NON_MANIFOLD};
+use crate::navigate::surface::mesh::walkable::Walkable;
 
 /// The largest number of passes. Each pass shortens the path.
 const PASS_LIMIT: usize = 1000;
@@ -27,14 +28,14 @@ impl Straightener {
     pub(crate) fn straighten(
         &mut self,
         mesh: &Mesh,
-        is_walkable: impl Fn(u32) -> bool,
+        walkable: Walkable<'_>,
         [start, goal]: [DVec3; 2],
         sides: &mut Vec<[u32; 2]>,
         unfolded: &mut Unfolded,
         mut length: f64,
     ) -> f64 {
         for _ in 0..PASS_LIMIT {
-            if !self.reroute(mesh, &is_walkable, sides, unfolded) {
+            if !self.reroute(mesh, walkable, sides, unfolded) {
                 break;
             }
             unfolded.lay_out(mesh, start, goal, &self.rerouted);
@@ -55,7 +56,7 @@ impl Straightener {
     fn reroute(
         &mut self,
         mesh: &Mesh,
-        is_walkable: &impl Fn(u32) -> bool,
+        walkable: Walkable<'_>,
         sides: &[[u32; 2]],
         unfolded: &Unfolded,
     ) -> bool {
@@ -66,7 +67,7 @@ impl Straightener {
         for i in 0..self.path_vertices.len() {
             let bend = self.path_vertices[i];
             // The last detour may have replaced portals of this bend.
-            if bend.first_portal < done || !self.find_detour(mesh, is_walkable, sides, &bend) {
+            if bend.first_portal < done || !self.find_detour(mesh, walkable, sides, &bend) {
                 continue;
             }
             let kept = sides[done..bend.first_portal].iter().chain(&self.detour);
@@ -83,7 +84,7 @@ impl Straightener {
     fn find_detour(
         &mut self,
         mesh: &Mesh,
-        is_walkable: &impl Fn(u32) -> bool,
+        walkable: Walkable<'_>,
         sides: &[[u32; 2]],
         bend: &PathVertex,
     ) -> bool {
@@ -108,7 +109,7 @@ impl Straightener {
         let mut exit = other(sides[bend.first_portal][0]);
         loop {
             let entry = mesh.twin(exit);
-            if turn >= limit || entry >= NON_MANIFOLD || !is_walkable(entry / 3) {
+            if turn >= limit || entry >= NON_MANIFOLD || !walkable.holds(entry / 3) {
                 self.detour.clear();
                 return false;
             }

@@ -4,6 +4,7 @@ use glam::DVec3;
 
 use crate::navigate::shared::heap::Heap;
 use crate::navigate::surface::mesh::topology::{Mesh, NONE};
+use crate::navigate::surface::mesh::walkable::Walkable;
 
 /// A search for a strip, and its memory.
 #[derive(Debug, Clone, Default)]
@@ -35,7 +36,7 @@ impl StripSearch {
     pub(crate) fn find(
         &mut self,
         mesh: &Mesh,
-        is_walkable: impl Fn(u32) -> bool,
+        walkable: Walkable<'_>,
         (start_triangles, start): (&[u32], DVec3),
         (goal_triangles, goal): (&[u32], DVec3),
         sides: &mut Vec<[u32; 2]>,
@@ -75,7 +76,7 @@ impl StripSearch {
                     let next = &mut self.triangles[side as usize / 3];
                     let is_no_better =
                         next.generation == generation && (next.is_settled || next.length <= length);
-                    if is_no_better || !is_walkable(side / 3) {
+                    if is_no_better || !walkable.holds(side / 3) {
                         continue;
                     }
                     *next = TriangleState { length, sides: [exit, side], generation, is_settled: false };

@@ -5,6 +5,7 @@ use glam::DVec3;
 
 use crate::navigate::shared::heap::Heap;
 use crate::navigate::surface::mesh::topology::{Mesh, NON_MANIFOLD, NONE};
+use crate::navigate::surface::mesh::walkable::Walkable;
 
 /// There are at most two to this power boxes.
 const HALVINGS: usize = 6;
@@ -14,11 +15,11 @@ const ROUNDING_FACTOR: f64 = 1.0 - 1e-9;
 
 /// Whether a side is a wall: no walkable triangle lies across it.
 #[inline]
-pub(crate) fn is_wall(mesh: &Mesh, is_walkable: impl Fn(u32) -> bool, side: u32) -> bool {
+pub(crate) fn is_wall(mesh: &Mesh, walkable: Walkable<'_>, side: u32) -> bool {
     match mesh.twin(side) {
         NONE => true,
-        NON_MANIFOLD => !mesh.twins(side).any(|other| is_walkable(other / 3)),
-        other => !is_walkable(other / 3),
+        NON_MANIFOLD => !mesh.twins(side).any(|other| walkable.holds(other / 3)),
+        other => !walkable.holds(other / 3),
     }
 }
 
@@ -31,7 +32,7 @@ pub(crate) struct WallBoxes {
 
 impl WallBoxes {
     /// The boxes of all walls of the walkable triangles that edges connect with `start_triangles`.
-    pub(crate) fn new(mesh: &Mesh, is_walkable: impl Fn(u32) -> bool, start_triangles: &[u32]) -> Self {
+    pub(crate) fn new(mesh: &Mesh, walkable: Walkable<'_>, start_triangles: &[u32]) -> Self {
         let mut seen = vec![false; mesh.triangle_count()];
         start_triangles.iter().for_each(|&first| seen[first as usize] = true);
         let mut stack = start_triangles.to_vec();
@@ -40,7 +41,7 @@ impl WallBoxes {
             for side in 3 * triangle..3 * triangle + 3 {
                 let mut is_wall = true;
                 let mut pass = |triangle: u32| {
-                    if is_walkable(triangle) {
+                    if walkable.holds(triangle) {
                         is_wall = false;
                         if !std::mem::replace(&mut seen[triangle as usize], true) {
                             stack.push(triangle);
@@ -99,7 +100,7 @@ impl WallBoxes {
     pub(crate) fn path_to_wall(
         &self,
         mesh: &Mesh,
-        is_walkable: impl Fn(u32) -> bool,
+        walkable: Walkable<'_>,
         start_triangles: &[u32],
         from: DVec3,
     ) -> Option<(f64, u32)> {
@@ -126,13 +127,13 @@ impl WallBoxes {
             for exit in (3 * triangle..3 * triangle + 3).filter(|&exit| exit != entry) {
                 let to = middle(exit);
                 let length = length_so_far + from.distance(to);
-                if is_wall(mesh, &is_walkable, exit) {
+                if is_wall(mesh, walkable, exit) {
                     if best.is_none_or(|best| length < best.0) {
                         best = Some((length, exit));
                     }
                     continue;
                 }
-                for other in mesh.twins(exit).filter(|other| is_walkable(other / 3)) {
+                for other in mesh.twins(exit).filter(|other| walkable.holds(other / 3)) {
                     let next = &mut reached[other as usize / 3];
                     if length < next.0 {
                         *next = (length, other);

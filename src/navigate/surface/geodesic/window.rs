@@ -14,6 +14,7 @@ use crate::navigate::surface::geodesic::nodes::{Nodes, OneRing};
 use crate::navigate::surface::geodesic::unfold::push_crossing;
 use crate::navigate::surface::geodesic::wall_boxes::WallBoxes;
 use crate::navigate::surface::mesh::topology::{Mesh, NONE, next, previous};
+use crate::navigate::surface::mesh::walkable::Walkable;
 
 /// Relative: distances that differ by less are tied, for example those of paths that come around a vertex again.
 const TIE_TOLERANCE: f64 = 1e-13;
@@ -228,10 +229,10 @@ pub(crate) enum SearchMode<'a> {
 }
 
 /// A query of a search by windows.
-pub(crate) struct WindowQuery<'a, F> {
+pub(crate) struct WindowQuery<'a> {
     pub(crate) mesh: &'a Mesh,
     pub(crate) nodes: &'a Nodes,
-    pub(crate) is_walkable: F,
+    pub(crate) walkable: Walkable<'a>,
     /// The triangles on which the start lies.
     pub(crate) start_triangles: &'a [u32],
     pub(crate) start: DVec3,
@@ -284,7 +285,7 @@ impl SearchState {
         &self,
         mesh: &Mesh,
         nodes: &Nodes,
-        is_walkable: impl Fn(u32) -> bool,
+        walkable: Walkable<'_>,
         arrival: Arrival,
         sides: &mut Vec<[u32; 2]>,
     ) -> Option<[u32; 2]> {
@@ -313,7 +314,7 @@ impl SearchState {
             // Around the vertex, to the corner at which it was reached.
             let node = nodes.of(mesh)[corner as usize / 3][corner as usize % 3];
             let predecessor = self.predecessors[self.nodes[node as usize].predecessor as usize];
-            self.push_turn(mesh, &is_walkable, predecessor.corner, corner, sides);
+            self.push_turn(mesh, walkable, predecessor.corner, corner, sides);
             first = predecessor.corner / 3;
             (window, corner) = (predecessor.window, predecessor.along_edge);
             if window == NONE && corner == NONE {
@@ -327,14 +328,7 @@ impl SearchState {
     }
 
     /// Adds the sides crossed from one corner of a vertex to another, in reverse order.
-    fn push_turn(
-        &self,
-        mesh: &Mesh,
-        is_walkable: impl Fn(u32) -> bool,
-        from: u32,
-        to: u32,
-        sides: &mut Vec<[u32; 2]>,
-    ) {
+    fn push_turn(&self, mesh: &Mesh, walkable: Walkable<'_>, from: u32, to: u32, sides: &mut Vec<[u32; 2]>) {
         if from == to {
             return;
         }
@@ -353,7 +347,7 @@ impl SearchState {
                 return;
             }
             for side in [corner, previous(corner)] {
-                for other in mesh.twins(side).filter(|other| is_walkable(other / 3)) {
+                for other in mesh.twins(side).filter(|other| walkable.holds(other / 3)) {
                     let begins_here = mesh.triangles[other as usize / 3][other as usize % 3] == vertex;
                     let own = if begins_here { other } else { next(other) };
                     if !found.iter().any(|step| step.0 == own) {

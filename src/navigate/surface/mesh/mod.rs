@@ -9,4 +9,5 @@ pub(crate) mod progress;
 pub(crate) mod refine;
 pub(crate) mod topology;
 pub(crate) mod tree;
+pub(crate) mod walkable;
 pub(crate) mod weld;

@@ -11,6 +11,7 @@ use crate::navigate::surface::geodesic::propagate::SideFrame;
 use crate::navigate::surface::geodesic::window::{
     Arrival, SearchMode, SearchState, WindowQuery, WindowSearch,
 };
+use crate::navigate::surface::mesh::walkable::Walkable;
 use crate::navigate::surface::query::path::{Path, Point};
 use crate::navigate::surface::query::paths::{batch, off_mesh};
 use crate::navigate::surface::query::place::{Place, ResolvedPlace};
@@ -59,7 +60,7 @@ impl Surface {
     pub fn field(&self, source: impl Into<Place>) -> Result<Field<'_>> {
         span!("hullfield.surface.field");
         let place = source.into();
-        let is_walkable = |triangle: u32| self.walkable[triangle as usize];
+        let walkable = Walkable(&self.walkable);
         let found = self.resolve("source", place)?;
         let mut field = Field {
             surface: self,
@@ -75,7 +76,7 @@ impl Surface {
         let query = WindowQuery {
             mesh: &self.mesh,
             nodes: self.nodes(),
-            is_walkable,
+            walkable,
             start_triangles: &field.start_triangles,
             start: end.position(),
             goal_triangles: &[],
@@ -115,9 +116,9 @@ impl Field<'_> {
         if self.source.is_err() {
             return distances;
         }
-        let is_walkable = |triangle: u32| self.surface.walkable[triangle as usize];
+        let walkable = Walkable(&self.surface.walkable);
         for (corners, triangle) in
-            mesh.triangles.iter().zip(0..).filter(|&(_, triangle)| is_walkable(triangle))
+            mesh.triangles.iter().zip(0..).filter(|&(_, triangle)| walkable.holds(triangle))
         {
             self.for_each_path(triangle, mesh.corners(triangle), |corner, length, _| {
                 let distance = &mut distances[corners[corner] as usize];
@@ -125,7 +126,7 @@ impl Field<'_> {
             });
         }
         for &[vertex, triangle] in
-            self.surface.vertices_on_triangles().iter().filter(|pair| is_walkable(pair[1]))
+            self.surface.vertices_on_triangles().iter().filter(|pair| walkable.holds(pair[1]))
         {
             self.for_each_path(triangle, [mesh.points[vertex as usize]], |_, length, _| {
                 let distance = &mut distances[vertex as usize];
@@ -174,14 +175,14 @@ impl Field<'_> {
             let surface = self.surface;
             surface.end_triangles_into(&goal, &mut scratch.end_triangles[1]);
             let (_, arrival) = self.best_arrival(&scratch.end_triangles[1], goal.position());
-            let is_walkable = |triangle: u32| surface.walkable[triangle as usize];
+            let walkable = Walkable(&surface.walkable);
             let nodes = surface.nodes();
             let Some([first, arrival]) =
-                self.state.trace(&surface.mesh, nodes, is_walkable, arrival, &mut scratch.sides)
+                self.state.trace(&surface.mesh, nodes, walkable, arrival, &mut scratch.sides)
             else {
                 let nodes = nodes.of(&surface.mesh);
                 let distance = |triangle: u32| self.state.distance(nodes[triangle as usize][0]);
-                let reached = |triangle: u32| is_walkable(triangle) && distance(triangle) < f64::INFINITY;
+                let reached = |triangle: u32| walkable.holds(triangle) && distance(triangle) < f64::INFINITY;
                 path.reach = surface.unreachable(&goal.point, reached)?;
                 return Ok(());
             };

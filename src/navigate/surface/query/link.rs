@@ -9,6 +9,7 @@ use crate::error::{Error, Location, Result, shown};
 use crate::navigate::shared::heap::Heap;
 use crate::navigate::shared::reach::Reach;
 use crate::navigate::surface::mesh::check::check;
+use crate::navigate::surface::mesh::walkable::Walkable;
 use crate::navigate::surface::query::path::{Path, PathLink};
 use crate::navigate::surface::query::paths::Method;
 use crate::navigate::surface::query::place::{Place, ResolvedPlace};
@@ -166,10 +167,10 @@ impl Surface {
 
     /// The links whose ends are walkable; two-way links in both directions.
     fn directed_links(&self) -> Vec<DirectedLink> {
-        let is_walkable = |triangle: u32| self.walkable[triangle as usize];
+        let walkable = Walkable(&self.walkable);
         let on = |end: [f64; 3]| {
             // Up to rounding, the end must lie on a walkable triangle; it is not moved to one.
-            let found = self.nearest(end, is_walkable)?;
+            let found = self.nearest(end, |triangle| walkable.holds(triangle))?;
             (found.distance <= self.rounding()).then_some(ResolvedPlace::at(found))
         };
         let mut links = Vec::new();

@@ -12,6 +12,7 @@ use crate::navigate::shared::stats::Stats;
 use crate::navigate::surface::geodesic::unfold::push_crossing;
 use crate::navigate::surface::geodesic::window::{SearchMode, WindowQuery};
 use crate::navigate::surface::mesh::check::check;
+use crate::navigate::surface::mesh::walkable::Walkable;
 use crate::navigate::surface::query::path::{Path, Point};
 use crate::navigate::surface::query::place::{Place, ResolvedPlace};
 use crate::navigate::surface::query::scratch::Scratch;
@@ -331,7 +332,7 @@ impl Surface {
         path: &mut Path,
     ) -> Result<()> {
         path.clear();
-        let is_walkable = |triangle: u32| self.walkable[triangle as usize];
+        let walkable = Walkable(&self.walkable);
         for (on, end) in scratch.end_triangles.iter_mut().zip([start, goal]) {
             self.end_triangles_into(end, on);
         }
@@ -348,7 +349,7 @@ impl Surface {
         let mut query = WindowQuery {
             mesh: &self.mesh,
             nodes: self.nodes(),
-            is_walkable,
+            walkable,
             start_triangles,
             start: ends[0],
             goal_triangles,
@@ -367,7 +368,7 @@ impl Surface {
         if found.is_none() {
             found = strip_search.find(
                 &self.mesh,
-                is_walkable,
+                walkable,
                 (start_triangles, ends[0]),
                 (goal_triangles, ends[1]),
                 sides,
@@ -381,7 +382,7 @@ impl Surface {
         if let Some(tolerance) = tolerance {
             unfolded.lay_out(&self.mesh, ends[0], ends[1], sides);
             let length = unfolded.pull();
-            let length = straightener.straighten(&self.mesh, is_walkable, ends, sides, unfolded, length);
+            let length = straightener.straighten(&self.mesh, walkable, ends, sides, unfolded, length);
             // No path is shorter than the straight line.
             let least = length / (1.0 + tolerance);
             if least > ends[0].distance(ends[1]) {
@@ -398,8 +399,14 @@ impl Surface {
 
     /// The walkable triangles on which a point of the surface lies.
     pub(crate) fn triangles_on(&self, point: &Point, on: &mut Vec<u32>) {
-        let is_walkable = |triangle: u32| self.walkable[triangle as usize];
-        self.tree.within(&self.mesh, point.position.into(), self.rounding(), is_walkable, on);
+        let walkable = Walkable(&self.walkable);
+        self.tree.within(
+            &self.mesh,
+            point.position.into(),
+            self.rounding(),
+            |triangle| walkable.holds(triangle),
+            on,
+        );
         // A point computed on a needle can be further from it than the rounding elsewhere.
         if let Err(place) = on.binary_search(&point.triangle) {
             on.insert(place, point.triangle);

@@ -6,6 +6,7 @@ use crate::error::{Error, Location, Result};
 use crate::navigate::surface::mesh::build::ModelFace;
 use crate::navigate::surface::mesh::check::check;
 use crate::navigate::surface::mesh::tree::nearest_on_triangle;
+use crate::navigate::surface::mesh::walkable::Walkable;
 use crate::navigate::surface::query::path::Point;
 use crate::navigate::surface::query::surface::{ON_EDGE, Surface};
 use crate::order::sort_ids;
@@ -319,12 +320,12 @@ impl Surface {
     ) -> Vec<Point> {
         let rounding = self.rounding().max(ON_EDGE * point.abs().max_element());
         let mut near = Vec::new();
-        let is_walkable = |triangle: u32| self.walkable[triangle as usize];
+        let walkable = Walkable(&self.walkable);
         self.tree.within(
             &self.mesh,
             point,
             first.distance + NEIGHBOURHOOD * rounding,
-            is_walkable,
+            |triangle| walkable.holds(triangle),
             &mut near,
         );
         let mut is_taken = vec![false; near.len()];

@@ -15,6 +15,7 @@ use crate::navigate::surface::mesh::model::Model;
 use crate::navigate::surface::mesh::progress::{BuildProgress, BuildStage, ProgressReporter};
 use crate::navigate::surface::mesh::topology::{Mesh, NONE};
 use crate::navigate::surface::mesh::tree::Tree;
+use crate::navigate::surface::mesh::walkable::Walkable;
 use crate::navigate::surface::query::path::Point;
 use crate::navigate::surface::query::scratch::Scratch;
 
@@ -265,7 +266,7 @@ impl Surface {
     }
 
     pub(crate) fn nodes(&self) -> &Nodes {
-        self.nodes.get_or_init(|| Nodes::new(&self.mesh, |triangle| self.walkable[triangle as usize]))
+        self.nodes.get_or_init(|| Nodes::new(&self.mesh, Walkable(&self.walkable)))
     }
 
     /// Pairs of a vertex and a triangle, walkable or not, on which it lies without being a corner of it.
@@ -297,9 +298,8 @@ impl Surface {
             Some(flag) => {
                 *flag = walkable;
                 self.areas.take();
-                let is_walkable = |triangle: u32| self.walkable[triangle as usize];
-                if self.nodes.get_mut().is_some_and(|nodes| !nodes.update(&self.mesh, is_walkable, triangle))
-                {
+                let walkable = Walkable(&self.walkable);
+                if self.nodes.get_mut().is_some_and(|nodes| !nodes.update(&self.mesh, walkable, triangle)) {
                     self.nodes.take();
                 }
             }

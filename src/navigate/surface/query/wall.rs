@@ -9,6 +9,7 @@ use glam::DVec3;
 use crate::error::Result;
 use crate::navigate::surface::geodesic::wall_boxes::WallBoxes;
 use crate::navigate::surface::geodesic::window::{CORNER, SearchMode, WallHit, WindowQuery};
+use crate::navigate::surface::mesh::walkable::Walkable;
 use crate::navigate::surface::query::path::{Path, Point};
 use crate::navigate::surface::query::paths::Method;
 use crate::navigate::surface::query::place::{Place, ResolvedPlace};
@@ -86,7 +87,7 @@ impl Surface {
         end: &ResolvedPlace,
     ) -> Result<Option<WallHit>> {
         let start = end.position();
-        let is_walkable = |triangle: u32| self.walkable[triangle as usize];
+        let walkable = Walkable(&self.walkable);
         let mesh = &*self.mesh;
         let search = |scratch: &mut Scratch, boxes: Option<&WallBoxes>, bound: f64, limit: u32| {
             let nodes = self.nodes();
@@ -95,7 +96,7 @@ impl Surface {
             let query = WindowQuery {
                 mesh,
                 nodes,
-                is_walkable,
+                walkable,
                 start_triangles,
                 start,
                 goal_triangles,
@@ -109,12 +110,9 @@ impl Surface {
         if let Ok(found) = search(scratch, None, f64::INFINITY, FIRST_WINDOW_LIMIT) {
             return Ok(found);
         }
-        let boxes = WallBoxes::new(mesh, is_walkable, start_triangles);
-        let known_path = if boxes.is_empty() {
-            None
-        } else {
-            boxes.path_to_wall(mesh, is_walkable, start_triangles, start)
-        };
+        let boxes = WallBoxes::new(mesh, walkable, start_triangles);
+        let known_path =
+            if boxes.is_empty() { None } else { boxes.path_to_wall(mesh, walkable, start_triangles, start) };
         let Some(known_path) = known_path else { return Ok(None) };
         let bound = self.tighten_bound(scratch, start_triangles, end, known_path);
         let found = search(scratch, Some(&boxes), bound * (1.0 + BOUND_SLACK), CORNER)?;
