@@ -320,6 +320,7 @@ impl Field {
             );
             return;
         }
+        // Nearer blocks first.
         let mut near = [(f64::INFINITY, 0, 0); (SIDE * SIDE) as usize];
         let mut count = 0;
         let [rows, columns] = self.children(level, row, column);
@@ -327,14 +328,17 @@ impl Field {
             for column in columns[0]..columns[1] {
                 if let Some([least, most]) = self.block(level - 1, row, column) {
                     let away = (point.clamp(least, most) - point).length();
-                    near[count] = (away, row, column);
+                    let mut at = count;
+                    while at > 0 && near[at - 1].0 > away {
+                        near[at] = near[at - 1];
+                        at -= 1;
+                    }
+                    near[at] = (away, row, column);
                     count += 1;
                 }
             }
         }
-        let near = &mut near[..count];
-        near.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-        for &mut (away, row, column) in near {
+        for &(away, row, column) in &near[..count] {
             if away > visitor.limit() + grow {
                 return;
             }

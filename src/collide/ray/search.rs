@@ -303,9 +303,15 @@ pub(crate) fn all_hits(targets: &Targets<'_>, ray: &Ray, id: u32, rows: &mut Vec
         Every { targets, line: &line, from: 0, limit, only_one: false, hits: &mut hits, cast_count: 0 };
     targets.walk_ray(ray, id, &line, &mut search);
     let cast_count = search.cast_count;
-    hits.sort_unstable_by(|(a, one), (b, other)| one.distance.total_cmp(&other.distance).then(a.cmp(b)));
+    sort_hits(&mut hits);
     rows.extend(hits.iter().map(|(body, found)| targets.row(&line, id, *body, found)));
     cast_count
+}
+
+/// Sorts by distance and body. Apart from the walk, which has versions by instruction set.
+#[inline(never)]
+fn sort_hits(hits: &mut [(u32, Found)]) {
+    hits.sort_unstable_by(|(a, one), (b, other)| one.distance.total_cmp(&other.distance).then(a.cmp(b)));
 }
 
 /// Finds the nearest body of a point, or all bodies that contain it.
@@ -382,6 +388,12 @@ pub(crate) fn nearest_points(
     measure_count
 }
 
+/// Sorts by body.
+#[inline(never)]
+fn sort_bodies(found: &mut [(u32, Measured)]) {
+    found.sort_unstable_by_key(|&(body, _)| body);
+}
+
 /// The row of a measured point.
 pub(crate) fn point_hit(id: u32, body: u32, found: &Measured) -> PointHit {
     PointHit {
@@ -407,7 +419,7 @@ pub(crate) fn containments(
         Near { targets, point: at, from: 0, most: 0.0, best: None, all: Some(&mut all), measure_count: 0 };
     targets.walk_point(at, id, &mut search);
     let measure_count = search.measure_count;
-    all.sort_unstable_by_key(|&(body, _)| body);
+    sort_bodies(&mut all);
     rows.extend(all.iter().map(|&(body, ref found)| Containment {
         point: id,
         body: targets.row_of(body),

@@ -360,6 +360,12 @@ pub(crate) fn any_hits(
     counts
 }
 
+/// Sorts by distance and body. Apart from the walk, which has versions by instruction set.
+#[inline(never)]
+fn sort_hits(hits: &mut [Found]) {
+    hits.sort_unstable_by(|a, b| a.met.distance.total_cmp(&b.met.distance).then(a.body.cmp(&b.body)));
+}
+
 /// Adds all hits of a cast, sorted by distance and body.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
 pub(crate) fn all_hits(
@@ -374,7 +380,7 @@ pub(crate) fn all_hits(
     let probe = caster.probe();
     let mut search = All { caster, limit: at_least(cast.max_distance), hits: Vec::new(), visit_count: 0 };
     crowd.walk(&probe, world.as_ref(), &mut search);
-    search.hits.sort_unstable_by(|a, b| a.met.distance.total_cmp(&b.met.distance).then(a.body.cmp(&b.body)));
+    sort_hits(&mut search.hits);
     rows.extend(search.hits.iter().map(|found| search.caster.row(id, found)));
     Counts { visited: search.visit_count, settled: search.caster.settled_count }
 }

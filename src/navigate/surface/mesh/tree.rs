@@ -74,7 +74,7 @@ impl Tree {
         mesh: &Mesh,
         point: DVec3,
         reach: f64,
-        is_allowed: impl Fn(u32) -> bool,
+        is_allowed: &dyn Fn(u32) -> bool,
     ) -> Option<Nearest> {
         let mut best: Option<Nearest> = None;
         let mut least = reach * reach;
@@ -126,7 +126,7 @@ impl Tree {
         mesh: &Mesh,
         point: DVec3,
         reach: f64,
-        is_allowed: impl Fn(u32) -> bool,
+        is_allowed: &dyn Fn(u32) -> bool,
         found: &mut Vec<u32>,
     ) {
         found.clear();

@@ -118,7 +118,7 @@ impl Surface {
         let on = [&start, &goal].map(|end| self.end_triangles(end));
         let Some((first, sides, fractions)) = self.cheapest_strip(costs, [from, to], &on) else {
             let reached = self.reachable_triangles(&[], &start);
-            found.path.reach = self.unreachable(&goal.point, |triangle| reached[triangle as usize])?;
+            found.path.reach = self.unreachable(&goal.point, &|triangle| reached[triangle as usize])?;
             return Ok(found);
         };
         let mut strip = CostStrip { mesh: &self.mesh, costs, first, ends: [from, to], sides, fractions };

@@ -183,7 +183,7 @@ impl Field<'_> {
                 let nodes = nodes.of(&surface.mesh);
                 let distance = |triangle: u32| self.state.distance(nodes[triangle as usize][0]);
                 let reached = |triangle: u32| walkable.holds(triangle) && distance(triangle) < f64::INFINITY;
-                path.reach = surface.unreachable(&goal.point, reached)?;
+                path.reach = surface.unreachable(&goal.point, &reached)?;
                 return Ok(());
             };
             let start = Point { triangle: first, ..start };

@@ -82,7 +82,7 @@ impl Surface {
             let mut own = *link;
             for (name, end) in [("from", &mut own.from), ("to", &mut own.to)] {
                 check(at, name, *end)?;
-                let Some(on) = self.nearest(*end, |_| true) else { continue };
+                let Some(on) = self.nearest(*end, &|_| true) else { continue };
                 if !(on.distance <= self.max_snap) {
                     return Err(Error::invalid(
                         at,
@@ -140,7 +140,7 @@ impl Surface {
         let Some(best) = self.best_links(scratch, method, &links, ends, direct)? else {
             if let Reach::Unreachable { .. } = path.reach {
                 let reached = self.reachable_triangles(&links, start);
-                path.reach = self.unreachable(&goal.point, |triangle| reached[triangle as usize])?;
+                path.reach = self.unreachable(&goal.point, &|triangle| reached[triangle as usize])?;
             }
             return Ok(());
         };
@@ -170,7 +170,7 @@ impl Surface {
         let walkable = Walkable(&self.walkable);
         let on = |end: [f64; 3]| {
             // Up to rounding, the end must lie on a walkable triangle; it is not moved to one.
-            let found = self.nearest(end, |triangle| walkable.holds(triangle))?;
+            let found = self.nearest(end, &|triangle| walkable.holds(triangle))?;
             (found.distance <= self.rounding()).then_some(ResolvedPlace::at(found))
         };
         let mut links = Vec::new();

@@ -229,7 +229,7 @@ impl Surface {
     }
 
     /// The status of a path whose goal can't be reached, with the nearest point that can.
-    pub(crate) fn unreachable(&self, goal: &Point, is_reached: impl Fn(u32) -> bool) -> Result<Reach<Point>> {
+    pub(crate) fn unreachable(&self, goal: &Point, is_reached: &dyn Fn(u32) -> bool) -> Result<Reach<Point>> {
         match self.nearest(goal.position, is_reached) {
             Some(nearest) => Ok(Reach::Unreachable { nearest }),
             None => {
@@ -375,7 +375,7 @@ impl Surface {
             );
         }
         let Some(strip) = found else {
-            path.reach = self.unreachable(&goal, |triangle| strip_search.has_reached(triangle))?;
+            path.reach = self.unreachable(&goal, &|triangle| strip_search.has_reached(triangle))?;
             return Ok(());
         };
         [start.triangle, goal.triangle] = strip;
@@ -404,7 +404,7 @@ impl Surface {
             &self.mesh,
             point.position.into(),
             self.rounding(),
-            |triangle| walkable.holds(triangle),
+            &|triangle| walkable.holds(triangle),
             on,
         );
         // A point computed on a needle can be further from it than the rounding elsewhere.

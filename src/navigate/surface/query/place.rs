@@ -216,7 +216,9 @@ impl Surface {
         match place {
             Place::Near(position) => {
                 check(Location::Argument, field, position)?;
-                Ok(self.nearest(position, |triangle| self.walkable[triangle as usize]).map(ResolvedPlace::at))
+                Ok(self
+                    .nearest(position, &|triangle| self.walkable[triangle as usize])
+                    .map(ResolvedPlace::at))
             }
             Place::Triangle { triangle, position } => {
                 check(Location::Argument, field, position)?;
@@ -306,7 +308,7 @@ impl Surface {
             self.walkable[triangle as usize] && triangles[triangle as usize].contains(&vertex)
         };
         let position = self.mesh.points[vertex as usize];
-        self.tree.within(&self.mesh, position, self.rounding(), wanted, &mut around);
+        self.tree.within(&self.mesh, position, self.rounding(), &wanted, &mut around);
         around
     }
 
@@ -325,7 +327,7 @@ impl Surface {
             &self.mesh,
             point,
             first.distance + NEIGHBOURHOOD * rounding,
-            |triangle| walkable.holds(triangle),
+            &|triangle| walkable.holds(triangle),
             &mut near,
         );
         let mut is_taken = vec![false; near.len()];

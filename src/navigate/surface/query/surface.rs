@@ -276,7 +276,7 @@ impl Surface {
             let (mut vertices_on_triangles, mut on) = (Vec::new(), Vec::new());
             for (vertex, &point) in (0..).zip(&mesh.points) {
                 let is_other = |triangle: u32| !mesh.triangles[triangle as usize].contains(&vertex);
-                self.tree.within(mesh, point, reach, is_other, &mut on);
+                self.tree.within(mesh, point, reach, &is_other, &mut on);
                 vertices_on_triangles.extend(on.iter().map(|&triangle| [vertex, triangle]));
             }
             vertices_on_triangles
@@ -355,7 +355,7 @@ impl Surface {
         Ok(())
     }
 
-    pub(crate) fn nearest(&self, point: [f64; 3], wanted: impl Fn(u32) -> bool) -> Option<Point> {
+    pub(crate) fn nearest(&self, point: [f64; 3], wanted: &dyn Fn(u32) -> bool) -> Option<Point> {
         let found = self.tree.nearest(&self.mesh, point.into(), f64::INFINITY, wanted)?;
         Some(Point {
             triangle: found.triangle,
