@@ -1,8 +1,10 @@
 //! Answers of work that runs in the background.
 
 use std::{
+    any::Any,
     fmt,
     future::Future,
+    marker::PhantomData,
     pin::Pin,
     sync::{Arc, Mutex, Weak},
     task::{Context, Poll, Waker},
@@ -45,7 +47,7 @@ pub struct Pending<T> {
 
 enum State<T> {
     Ready(Result<T>),
-    InProgress(Arc<Slot<T>>, Arc<Listener>),
+    InProgress(Arc<Slot>, Arc<Listener>),
     Taken,
 }
 
@@ -60,60 +62,102 @@ pub(crate) trait WasmNotSend {}
 #[cfg(target_arch = "wasm32")]
 impl<T> WasmNotSend for T {}
 
-/// Runs with the answer. Closures are boxed at once, so that the code that handles them is compiled for each type of answers, not for
-/// each closure.
+/// An answer of any type. What keeps answers and hands them on knows no more, so it is compiled once, not once for each type.
 #[cfg(not(target_arch = "wasm32"))]
-type Then<T> = Box<dyn FnOnce(Result<T>) + Send>;
+type Value = Box<dyn Any + Send>;
+/// Runs with the answer.
+#[cfg(not(target_arch = "wasm32"))]
+type Then = Box<dyn FnOnce(Result<Value>) + Send>;
 /// Starts the next stage.
 #[cfg(not(target_arch = "wasm32"))]
-type Start<T, R> = Box<dyn FnOnce(T) -> Result<Pending<R>> + Send>;
+type Start = Box<dyn FnOnce(Result<Value>) -> Result<Pending<Value>> + Send>;
+/// Starts the next round.
+#[cfg(not(target_arch = "wasm32"))]
+type StartRound = Box<dyn FnMut(Result<Value>) -> Result<Round<Value, Value>> + Send>;
 /// Work on the CPU.
 #[cfg(not(target_arch = "wasm32"))]
-type Work<T> = Box<dyn FnOnce(&Awaited) -> Result<T> + Send>;
+type Work = Box<dyn FnOnce(&Awaited) -> Result<Value> + Send>;
 /// In a browser objects of the device stay on their thread.
 #[cfg(target_arch = "wasm32")]
-type Then<T> = Box<dyn FnOnce(Result<T>)>;
+type Value = Box<dyn Any>;
 #[cfg(target_arch = "wasm32")]
-type Start<T, R> = Box<dyn FnOnce(T) -> Result<Pending<R>>>;
+type Then = Box<dyn FnOnce(Result<Value>)>;
 #[cfg(target_arch = "wasm32")]
-type Work<T> = Box<dyn FnOnce(&Awaited) -> Result<T>>;
+type Start = Box<dyn FnOnce(Result<Value>) -> Result<Pending<Value>>>;
+#[cfg(target_arch = "wasm32")]
+type StartRound = Box<dyn FnMut(Result<Value>) -> Result<Round<Value, Value>>>;
+#[cfg(target_arch = "wasm32")]
+type Work = Box<dyn FnOnce(&Awaited) -> Result<Value>>;
 
-/// Holds the answer once it is there.
-struct Slot<T> {
-    state: Mutex<SlotState<T>>,
+fn value<T: WasmNotSend + 'static>(answer: T) -> Value {
+    Box::new(answer)
 }
 
-enum SlotState<T> {
+/// The answer as what it was.
+fn typed<T: 'static>(answer: Result<Value>) -> Result<T> {
+    match answer?.downcast() {
+        Ok(answer) => Ok(*answer),
+        Err(_) => Err(Error::internal("pending::typed", "an answer of another type")),
+    }
+}
+
+/// Holds the answer once it is there.
+struct Slot {
+    state: Mutex<SlotState>,
+}
+
+enum SlotState {
     /// No answer yet, and whom to wake.
     Empty(Option<Waker>),
     /// No answer yet, and what runs with it.
-    Then(Then<T>),
+    Then(Then),
     /// The answer.
-    Full(Result<T>),
+    Full(Result<Value>),
     /// It was taken.
     Taken,
 }
 
-impl<T> Slot<T> {
-    /// Runs `work` under the lock. A panic there leaves a whole value behind.
-    fn with<R>(&self, work: impl FnOnce(&mut SlotState<T>) -> R) -> R {
-        work(&mut lock(&self.state))
-    }
-
+impl Slot {
     /// Stores the answer, then wakes or runs what waits for it, outside of the lock.
-    fn fill(&self, answer: Result<T>) {
+    fn fill(&self, answer: Result<Value>) {
         let mut answer = Some(answer);
-        let before = self.with(|state| {
-            let after = match state {
+        let before = {
+            let mut state = lock(&self.state);
+            let after = match &*state {
                 SlotState::Empty(_) => answer.take().map_or(SlotState::Taken, SlotState::Full),
                 _ => SlotState::Taken,
             };
-            std::mem::replace(state, after)
-        });
+            std::mem::replace(&mut *state, after)
+        };
         match (before, answer) {
             (SlotState::Empty(Some(waker)), _) => waker.wake(),
             (SlotState::Then(then), Some(answer)) => then(answer),
             _ => {}
+        }
+    }
+
+    /// Calls `then` with the answer as soon as it is there.
+    fn then(&self, then: Then) {
+        let mut state = lock(&self.state);
+        match std::mem::replace(&mut *state, SlotState::Taken) {
+            SlotState::Full(answer) => {
+                // Run outside of the lock.
+                drop(state);
+                then(answer);
+            }
+            _ => *state = SlotState::Then(then),
+        }
+    }
+
+    /// The answer, or whom to wake when it is there.
+    fn poll(&self, context: &Context<'_>) -> Option<Result<Value>> {
+        let mut state = lock(&self.state);
+        match std::mem::replace(&mut *state, SlotState::Taken) {
+            SlotState::Full(answer) => Some(answer),
+            _ => {
+                *state = SlotState::Empty(Some(context.waker().clone()));
+                None
+            }
         }
     }
 }
@@ -171,59 +215,82 @@ pub(crate) enum Round<S, T> {
 }
 
 /// Where the answer of a round meets the loop over rounds.
-enum Meeting<S, T, F> {
+enum Meeting {
     /// The loop has not gone to sleep yet.
     Running,
     /// The answer was first.
-    Answered(Result<S>),
+    Answered(Result<Value>),
     /// The loop was first: whoever has the answer goes on with it.
-    Parked(Promise<T>, F),
+    Parked(PromiseEnd, StartRound),
 }
 
 /// The other end of a [`Pending`]. Dropped without an answer, it makes the pending fail with
 /// [`Error::Internal`] rather than hang.
 pub(crate) struct Promise<T> {
-    slot: Option<Arc<Slot<T>>>,
+    end: PromiseEnd,
+    of: PhantomData<fn(T)>,
+}
+
+struct PromiseEnd {
+    slot: Option<Arc<Slot>>,
     listener: Weak<Listener>,
+}
+
+impl PromiseEnd {
+    fn resolve(&mut self, answer: Result<Value>) {
+        if let Some(slot) = self.slot.take() {
+            slot.fill(answer);
+        }
+    }
+
+    /// From now on another answer, if it is in progress, is waited for as long as this one. Returns whether anybody waits.
+    fn needs(&self, other: Option<&Arc<Listener>>) -> bool {
+        let Some(listener) = self.listener.upgrade() else { return false };
+        if let Some(stage) = other {
+            listener.add_stage(Arc::clone(stage));
+        }
+        true
+    }
+}
+
+impl Drop for PromiseEnd {
+    fn drop(&mut self) {
+        self.resolve(Err(Error::internal("pending::Promise", "the work ended without an answer")));
+    }
 }
 
 impl<T> Promise<T> {
     /// Delivers the answer, whether or not anybody still waits for it.
     ///
     /// What was chained to it runs on this thread before the call returns.
-    pub(crate) fn resolve(mut self, answer: Result<T>) {
-        if let Some(slot) = self.slot.take() {
-            slot.fill(answer);
-        }
+    pub(crate) fn resolve(mut self, answer: Result<T>)
+    where
+        T: WasmNotSend + 'static,
+    {
+        self.end.resolve(answer.map(value));
     }
 
     /// Whether anybody still waits.
     pub(crate) fn is_awaited(&self) -> bool {
-        self.listener.strong_count() > 0
+        self.end.listener.strong_count() > 0
     }
 
     /// The same question, for the work to ask.
     pub(crate) fn awaited(&self) -> Awaited {
-        Awaited { listener: Some(Weak::clone(&self.listener)) }
+        Awaited { listener: Some(Weak::clone(&self.end.listener)) }
+    }
+
+    /// From now on another answer is waited for as long as this one. Returns whether anybody waits.
+    pub(crate) fn needs<R>(&self, other: &Pending<R>) -> bool {
+        self.end.needs(other.listener())
     }
 }
 
-impl<T> Drop for Promise<T> {
-    fn drop(&mut self) {
-        if let Some(slot) = self.slot.take() {
-            slot.fill(Err(Error::internal("pending::Promise", "the work ended without an answer")));
-        }
-    }
-}
-
-impl<T: 'static> Pending<T> {
+impl<T> Pending<T> {
     /// A pending and the promise that resolves it.
-    #[cfg_attr(target_arch = "wasm32", expect(clippy::arc_with_non_send_sync, reason = "one thread there"))]
     pub(crate) fn channel() -> (Promise<T>, Self) {
-        let slot = Arc::new(Slot { state: Mutex::new(SlotState::Empty(None)) });
-        let listener = Arc::<Listener>::default();
-        let promise = Promise { slot: Some(Arc::clone(&slot)), listener: Arc::downgrade(&listener) };
-        (promise, Self { state: State::InProgress(slot, listener) })
+        let (end, slot, listener) = channel();
+        (Promise { end, of: PhantomData }, Self { state: State::InProgress(slot, listener) })
     }
 
     /// A pending whose answer is there already.
@@ -231,6 +298,23 @@ impl<T: 'static> Pending<T> {
         Self { state: State::Ready(Ok(answer)) }
     }
 
+    /// Who waits for an answer that is in progress.
+    fn listener(&self) -> Option<&Arc<Listener>> {
+        match &self.state {
+            State::InProgress(_, listener) => Some(listener),
+            _ => None,
+        }
+    }
+}
+
+#[cfg_attr(target_arch = "wasm32", expect(clippy::arc_with_non_send_sync, reason = "one thread there"))]
+fn channel() -> (PromiseEnd, Arc<Slot>, Arc<Listener>) {
+    let slot = Arc::new(Slot { state: Mutex::new(SlotState::Empty(None)) });
+    let listener = Arc::<Listener>::default();
+    (PromiseEnd { slot: Some(Arc::clone(&slot)), listener: Arc::downgrade(&listener) }, slot, listener)
+}
+
+impl<T: 'static> Pending<T> {
     /// Calls `start` with the answer as soon as it is there, whether or not anybody polls: on the thread that gives the answer,
     /// or on this one where it is there already. `start` should only start work.
     ///
@@ -238,25 +322,12 @@ impl<T: 'static> Pending<T> {
     pub(crate) fn chain<R: WasmNotSend + 'static>(
         self,
         start: impl FnOnce(T) -> Result<Pending<R>> + WasmNotSend + 'static,
-    ) -> Pending<R> {
-        self.chain_boxed(Box::new(start))
-    }
-
-    fn chain_boxed<R: WasmNotSend + 'static>(self, start: Start<T, R>) -> Pending<R> {
-        let (promise, pending) = Pending::<R>::channel();
-        if let (State::InProgress(_, listener), State::InProgress(_, stage)) = (&pending.state, &self.state) {
-            listener.add_stage(Arc::clone(stage));
-        }
-        self.then_boxed(Box::new(move |answer| {
-            if !promise.is_awaited() {
-                return;
-            }
-            match guard(move || start(answer?)) {
-                Ok(next) => promise.follow(next),
-                Err(error) => promise.resolve(Err(error)),
-            }
-        }));
-        pending
+    ) -> Pending<R>
+    where
+        T: WasmNotSend,
+    {
+        let start: Start = Box::new(move |answer| start(typed(answer)?).map(Pending::into_value));
+        self.into_value().chain_value(start).into_typed()
     }
 
     /// Runs rounds one after the other until one has the answer. Neither the stack nor the memory grows with their number, as it would with a
@@ -275,7 +346,13 @@ impl<T: 'static> Pending<T> {
             Round::Done(answer) => Ok(Self::ready(answer)),
             Round::Next(next) => {
                 let (promise, pending) = Self::channel();
-                promise.go_on(next, round);
+                let round: StartRound = Box::new(move |state| {
+                    Ok(match round(typed(state)?)? {
+                        Round::Next(next) => Round::Next(next.into_value()),
+                        Round::Done(answer) => Round::Done(value(answer)),
+                    })
+                });
+                promise.end.go_on(next.into_value(), round);
                 Ok(pending)
             }
         }
@@ -283,25 +360,10 @@ impl<T: 'static> Pending<T> {
 
     /// Calls `then` with the answer as soon as it is there: on the thread that gives it, or on this one where it is there already.
     pub(crate) fn then(self, then: impl FnOnce(Result<T>) + WasmNotSend + 'static) {
-        self.then_boxed(Box::new(then));
-    }
-
-    fn then_boxed(self, then: Then<T>) {
-        let slot = match self.state {
-            State::Ready(answer) => return then(answer),
-            State::Taken => return then(Err(taken())),
-            State::InProgress(slot, _) => slot,
-        };
-        // Run outside of the lock.
-        let ready = slot.with(|state| match std::mem::replace(state, SlotState::Taken) {
-            SlotState::Full(answer) => Some((answer, then)),
-            _ => {
-                *state = SlotState::Then(then);
-                None
-            }
-        });
-        if let Some((answer, then)) = ready {
-            then(answer);
+        match self.state {
+            State::Ready(answer) => then(answer),
+            State::Taken => then(Err(taken())),
+            State::InProgress(slot, _) => slot.then(Box::new(move |answer| then(typed(answer)))),
         }
     }
 
@@ -314,62 +376,98 @@ impl<T: 'static> Pending<T> {
     where
         T: WasmNotSend,
     {
-        Self::spawn_boxed(Box::new(work))
+        spawn_value(Box::new(move |awaited| work(awaited).map(value))).into_typed()
     }
 
-    fn spawn_boxed(work: Work<T>) -> Self
+    fn into_value(self) -> Pending<Value>
     where
         T: WasmNotSend,
     {
-        #[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
-        if let Some(pool) = crate::parallel::free_pool() {
-            let (promise, pending) = Self::channel();
-            let scope = crate::observe::Scope::here();
-            crate::parallel::spawn(
-                pool,
-                Box::new(move || {
-                    let awaited = promise.awaited();
-                    if awaited.is_awaited() {
-                        promise.resolve(guard(|| scope.run(|| work(&awaited))));
-                    }
-                }),
-            );
-            return pending;
-        }
-        // Inside a caller's pool the work runs in that pool, as with `ThreadPool::install`.
-        Self { state: State::Ready(guard(|| work(&Awaited::default()))) }
+        let state = match self.state {
+            State::Ready(answer) => State::Ready(answer.map(value)),
+            State::InProgress(slot, listener) => State::InProgress(slot, listener),
+            State::Taken => State::Taken,
+        };
+        Pending { state }
     }
 }
 
-impl<T: 'static> Promise<T> {
+fn spawn_value(work: Work) -> Pending<Value> {
+    #[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
+    if let Some(pool) = crate::parallel::free_pool() {
+        let (mut end, slot, listener) = channel();
+        let awaited = Awaited { listener: Some(Arc::downgrade(&listener)) };
+        let scope = crate::observe::Scope::here();
+        crate::parallel::spawn(
+            pool,
+            Box::new(move || {
+                if awaited.is_awaited() {
+                    end.resolve(guard(|| scope.run(|| work(&awaited))));
+                }
+            }),
+        );
+        return Pending { state: State::InProgress(slot, listener) };
+    }
+    // Inside a caller's pool the work runs in that pool, as with `ThreadPool::install`.
+    Pending { state: State::Ready(guard(|| work(&Awaited::default()))) }
+}
+
+impl Pending<Value> {
+    fn into_typed<T: 'static>(self) -> Pending<T> {
+        let state = match self.state {
+            State::Ready(answer) => State::Ready(typed(answer)),
+            State::InProgress(slot, listener) => State::InProgress(slot, listener),
+            State::Taken => State::Taken,
+        };
+        Pending { state }
+    }
+
+    fn chain_value(self, start: Start) -> Self {
+        let (mut end, slot, listener) = channel();
+        if let Some(stage) = self.listener() {
+            listener.add_stage(Arc::clone(stage));
+        }
+        self.then_value(Box::new(move |answer| {
+            if end.listener.strong_count() == 0 {
+                return;
+            }
+            match guard(move || start(answer)) {
+                Ok(next) => end.follow(next),
+                Err(error) => end.resolve(Err(error)),
+            }
+        }));
+        Self { state: State::InProgress(slot, listener) }
+    }
+
+    fn then_value(self, then: Then) {
+        match self.state {
+            State::Ready(answer) => then(answer),
+            State::Taken => then(Err(taken())),
+            State::InProgress(slot, _) => slot.then(then),
+        }
+    }
+}
+
+impl PromiseEnd {
     /// Resolves with the answer of another pending, which is waited for as long as this one.
-    fn follow(self, next: Pending<T>)
-    where
-        T: WasmNotSend,
-    {
-        if self.needs(&next) {
-            next.then_boxed(Box::new(move |answer| self.resolve(answer)));
+    fn follow(mut self, next: Pending<Value>) {
+        if self.needs(next.listener()) {
+            next.then_value(Box::new(move |answer| self.resolve(answer)));
         }
     }
 
     /// Goes on with the rounds of [`Pending::rounds`] once the answer of one is there.
     #[cfg_attr(target_arch = "wasm32", expect(clippy::arc_with_non_send_sync, reason = "one thread there"))]
-    fn go_on<S: WasmNotSend + 'static>(
-        self,
-        mut next: Pending<S>,
-        mut round: impl FnMut(S) -> Result<Round<S, T>> + WasmNotSend + 'static,
-    ) where
-        T: WasmNotSend,
-    {
+    fn go_on(mut self, mut next: Pending<Value>, mut round: StartRound) {
         loop {
             // Earlier rounds are over.
             self.listener.upgrade().iter().for_each(|listener| lock(&listener.stages).clear());
-            if !self.needs(&next) {
+            if !self.needs(next.listener()) {
                 return;
             }
             let meeting = Arc::new(Mutex::new(Meeting::Running));
             let other = Arc::clone(&meeting);
-            next.then(move |answer| {
+            next.then_value(Box::new(move |answer| {
                 let mut held = lock(&other);
                 match std::mem::replace(&mut *held, Meeting::Running) {
                     Meeting::Parked(promise, round) => {
@@ -379,7 +477,7 @@ impl<T: 'static> Promise<T> {
                     // On the loop's own stack, or while the loop is about to go to sleep.
                     Meeting::Running | Meeting::Answered(_) => *held = Meeting::Answered(answer),
                 }
-            });
+            }));
             let mut held = lock(&meeting);
             let answer = match std::mem::replace(&mut *held, Meeting::Running) {
                 Meeting::Answered(answer) => answer,
@@ -389,23 +487,11 @@ impl<T: 'static> Promise<T> {
                 }
             };
             drop(held);
-            match guard(|| round(answer?)) {
+            match guard(|| round(answer)) {
                 Ok(Round::Next(after)) => next = after,
                 Ok(Round::Done(answer)) => return self.resolve(Ok(answer)),
                 Err(error) => return self.resolve(Err(error)),
             }
-        }
-    }
-
-    /// From now on another answer is waited for as long as this one. Returns whether anybody waits.
-    pub(crate) fn needs<R>(&self, other: &Pending<R>) -> bool {
-        match (self.listener.upgrade(), &other.state) {
-            (None, _) => false,
-            (Some(listener), State::InProgress(_, stage)) => {
-                listener.add_stage(Arc::clone(stage));
-                true
-            }
-            (Some(_), _) => true,
         }
     }
 }
@@ -434,7 +520,7 @@ fn catch_panic(work: &mut dyn FnMut()) -> Result<()> {
     })
 }
 
-impl<T> Pending<T> {
+impl<T: 'static> Pending<T> {
     /// Blocks this thread until the answer is there. Absent in a browser, where nothing may block.
     ///
     /// # Errors
@@ -445,29 +531,20 @@ impl<T> Pending<T> {
     }
 }
 
-impl<T> Future for Pending<T> {
+impl<T: 'static> Future for Pending<T> {
     type Output = Result<T>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
         match std::mem::replace(&mut this.state, State::Taken) {
             State::Ready(answer) => Poll::Ready(answer),
-            State::InProgress(slot, listener) => {
-                let answer = slot.with(|state| match std::mem::replace(state, SlotState::Taken) {
-                    SlotState::Full(answer) => Some(answer),
-                    _ => {
-                        *state = SlotState::Empty(Some(context.waker().clone()));
-                        None
-                    }
-                });
-                match answer {
-                    Some(answer) => Poll::Ready(answer),
-                    None => {
-                        this.state = State::InProgress(slot, listener);
-                        Poll::Pending
-                    }
+            State::InProgress(slot, listener) => match slot.poll(context) {
+                Some(answer) => Poll::Ready(typed(answer)),
+                None => {
+                    this.state = State::InProgress(slot, listener);
+                    Poll::Pending
                 }
-            }
+            },
             State::Taken => Poll::Ready(Err(taken())),
         }
     }
