@@ -26,7 +26,7 @@ const STAGES: [Stage; 6] = [
     Stage { name: "benches", args: &["test", "--benches"] },
     // It shares the benches' build of the library.
     Stage { name: "wheel", args: &["test", "--python"] },
-    Stage { name: "browser", args: &["test", "--web"] },
+    Stage { name: "browser", args: &["test", "--web", "--quick-build"] },
 ];
 
 /// How many tests the table has.

@@ -37,8 +37,9 @@ usage: cargo xtask <chore>
                       --if-there  if the driver is missing and cannot be fetched, say so and end with exit code 0
                       --python [ARGS…]  only the tests of the Python package, in a virtual environment below target that it
                         makes and fills with pip; types, style and the pages of its interface too. ARGS are passed to pytest
-                      --web [--if-there] [FILES…]  only the tests of the playground, in headless Chromium, which is installed
-                        with node where they are missing; --if-there as above. FILES are some of web/tests
+                      --web [--if-there] [--quick-build] [FILES…]  only the tests of the playground, in headless Chromium, which is installed
+                        with node where they are missing; --if-there as above. With --quick-build
+                        the modules are not optimized as a whole: the library is compiled once for all. FILES are some of web/tests
   all                 what CI runs: checks, tests, second driver, benches, wheel, browser. At the end a table of stages (CPU and wall
                       seconds, peak memory of one process) and of the slowest tests. CI_TIMES=FILE writes the same as JSON.
                       HULLFIELD_SEED is set from the commit where it is not set

@@ -14,6 +14,15 @@ const DEBIAN: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-src", "lld"];
 /// Since 1.92 a panic can abort at once, by an unstable option.
 const ABORTS_AT_ONCE: u32 = 92;
 
+/// What a module is optimized with.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Optimized {
+    /// All crates as one: what is loaded over a network. Code is generated for each module anew.
+    Together,
+    /// Each crate by itself: for tests. The library's code is generated once for all modules, which are a tenth to a fifth larger with gzip.
+    Apart,
+}
+
 /// How the crate is compiled for the browser.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Compiler {
@@ -83,6 +92,7 @@ impl Compiler {
         &self,
         packages: [&str; N],
         features: &str,
+        optimized: Optimized,
     ) -> Result<[PathBuf; N], String> {
         let folder = target().join("web/cargo");
         // All browsers with WebGPU have it, and all others since 2023.
@@ -122,6 +132,9 @@ impl Compiler {
             command.args(["--package", package]);
         }
         command.env("CARGO_TARGET_DIR", &folder);
+        if optimized == Optimized::Apart {
+            command.env("CARGO_PROFILE_WEB_LTO", "off");
+        }
         command.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", flags);
         let status = command.stdin(Stdio::null()).status();
         if !status.is_ok_and(|status| status.success()) {

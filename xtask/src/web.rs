@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use crate::record::{self, Step};
-use crate::wasm::{self, Compiler};
+use crate::wasm::{self, Compiler, Optimized};
 use crate::workspace::{root, target};
 use crate::{all, install, junit, serve};
 
@@ -22,15 +22,15 @@ const READERS: &str = "hullfield-web-readers";
 pub(crate) fn run(args: &[String]) -> Result<(), String> {
     let port = match args {
         [] => None,
-        [only] if only == "--package" => return package(),
+        [only] if only == "--package" => return package(Optimized::Together),
         [serve] if serve == "--serve" => Some(0),
         [serve, port] if serve == "--serve" => {
             Some(port.parse().map_err(|_| format!("--serve {port}: a port is a number to 65535"))?)
         }
         _ => return Err("`web` takes --package, or --serve [PORT], and nothing else".to_owned()),
     };
-    let page = page()?;
-    let Some(port) = port else { return package() };
+    let page = page(Optimized::Together)?;
+    let Some(port) = port else { return package(Optimized::Together) };
     let (listener, address, folder) = serve::listen(&page, port)?;
     println!("http://{address}/");
     let _ = std::io::stdout().flush();
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
 }
 
 /// Builds the page into `target/web/page`. It has three modules: bodies and flow fields, shortest paths, and the readers of files.
-fn page() -> Result<PathBuf, String> {
+fn page(optimized: Optimized) -> Result<PathBuf, String> {
     let begin = Instant::now();
     let folder = target().join("web/page");
     let compiler = Compiler::ensure()?;
@@ -50,7 +50,7 @@ fn page() -> Result<PathBuf, String> {
         Ok::<_, String>(())
     };
     let binder = wasm::begin_binder();
-    let built = compiler.build([CRATE, READERS], "hullfield-web/playground-crowds");
+    let built = compiler.build([CRATE, READERS], "hullfield-web/playground-crowds", optimized);
     if let Some(mut binder) = binder {
         let _ = binder.wait();
     }
@@ -60,20 +60,20 @@ fn page() -> Result<PathBuf, String> {
     bind(&crowds, &folder)?;
     bind(&readers, &folder.join("readers"))?;
     // It has the first one's name, which is bound by now.
-    let [paths] = compiler.build([CRATE], "hullfield-web/playground-paths")?;
+    let [paths] = compiler.build([CRATE], "hullfield-web/playground-paths", optimized)?;
     bind(&paths, &folder.join("paths"))?;
     Ok(folder)
 }
 
 /// Builds the npm package into `target/web/package`.
-fn package() -> Result<(), String> {
+fn package(optimized: Optimized) -> Result<(), String> {
     let source = root().join("web/package");
     if !source.join("package.json").is_file() {
         return Ok(());
     }
     let begin = Instant::now();
     let folder = target().join("web/package");
-    let [module] = Compiler::ensure()?.build([CRATE], "hullfield-web/api")?;
+    let [module] = Compiler::ensure()?.build([CRATE], "hullfield-web/api", optimized)?;
     empty(&folder)?;
     wasm::bind(&module, &folder)?;
     copy(&source, &folder)?;
@@ -150,15 +150,21 @@ fn report(module: &Path, begin: Instant) {
 }
 
 /// Builds the page, and runs its tests in headless Chromium. `args` are files of `web/tests`; without them all run. With `--if-there` before them,
-/// a program that is missing and cannot be installed is no failure.
+/// a program that is missing and cannot be installed is no failure; with `--quick-build` the modules are not optimized as a whole.
 ///
 /// # Errors
 /// What is missing, or that a test failed.
 pub(crate) fn test(args: &[String]) -> Result<(), String> {
-    let (args, if_there) = match args {
-        [first, rest @ ..] if first == "--if-there" => (rest, true),
-        _ => (args, false),
-    };
+    let is_option = |arg: &&String| arg.starts_with("--");
+    let (options, args) = args.split_at(args.iter().take_while(is_option).count());
+    let (mut if_there, mut optimized) = (false, Optimized::Together);
+    for option in options {
+        match option.as_str() {
+            "--if-there" => if_there = true,
+            "--quick-build" => optimized = Optimized::Apart,
+            _ => return Err(format!("--web takes --if-there and --quick-build, `{option}` given")),
+        }
+    }
     let (chromium, node) = match programs() {
         Err(message) if if_there => {
             eprintln!("xtask: web, tests: skipped: {message}");
@@ -168,11 +174,11 @@ pub(crate) fn test(args: &[String]) -> Result<(), String> {
         found => found.map_err(record::missing)?,
     };
     let step = Step::begin("web, the page");
-    let page = page();
+    let page = page(optimized);
     step.end(page.is_ok());
     let page = page?;
     let step = Step::begin("web, the package");
-    let made = package();
+    let made = package(optimized);
     step.end(made.is_ok());
     made?;
     let folder = root().join("web/tests");
