@@ -5,9 +5,9 @@ use crate::imports::Package;
 /// The floors from the bottom up. Modules of a floor do not import each other. A module is a file or a folder of `src`; if two
 /// contain a file, the longer name counts.
 const FLOORS: [&[&str]; 10] = [
-    &["batch", "cell", "order", "rounding", "wire"],
+    &["batch", "cell", "lock", "order", "rounding", "wire"],
     &["error"],
-    &["account", "lock", "observe", "parallel"],
+    &["account", "observe", "parallel"],
     &["pending"],
     &["gpu", "navigate"],
     &["no_gpu"],
