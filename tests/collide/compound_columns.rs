@@ -7,7 +7,6 @@ use hullfield::collide::{
 };
 use hullfield::{Engine, Error, Location};
 use hullfield_oracle::random::Random;
-use hullfield_oracle::seed;
 
 use crate::answers::engines;
 use crate::compounds::{Expanded, Told, compound, crowd, hulls, one_by_one, statics, told};
@@ -110,7 +109,7 @@ fn each_world_has_the_rows_of_a_query_of_its_own() {
 
 #[test]
 fn a_crowd_in_which_all_meet_needs_few_tests() {
-    let mut random = Random::new(seed(2));
+    let mut random = Random::new(2);
     let arena = Arena::new(&Engine::cpu(), &hulls(&mut random), Options::default()).unwrap();
     let shapes = [compound(&mut random, 20)];
     let compounds = Compounds::new(&arena, &shapes).unwrap();

@@ -6,7 +6,6 @@ use hullfield::collide::{
 };
 use hullfield::{Engine, Error, Location};
 use hullfield_oracle::random::Random;
-use hullfield_oracle::seed;
 
 use crate::answers::engines;
 use crate::compounds::{Expanded, compound, crowd, hulls, statics};
@@ -95,7 +94,7 @@ pub(crate) const PLACES: [(f32, [f64; 3], bool); 5] = [
 #[test]
 fn rays_hit_the_parts_that_they_hit_alone() {
     for (name, engine) in engines() {
-        let mut random = Random::new(seed(71));
+        let mut random = Random::new(71);
         for (size, at, fixed) in PLACES {
             let what = format!("{name} size {size} at {at:?}");
             let scene = Scene::new(&engine, &mut random, size, at, fixed);
@@ -134,7 +133,7 @@ fn rays_hit_the_parts_that_they_hit_alone() {
 #[test]
 fn points_are_near_and_in_the_parts_that_they_are_alone() {
     for (name, engine) in engines() {
-        let mut random = Random::new(seed(72));
+        let mut random = Random::new(72);
         for (size, at, fixed) in PLACES {
             let what = format!("{name} size {size} at {at:?}");
             let scene = Scene::new(&engine, &mut random, size, at, fixed);
@@ -179,7 +178,7 @@ fn points_are_near_and_in_the_parts_that_they_are_alone() {
 
 #[test]
 fn bad_rays_and_bodies_are_one_clear_error() {
-    let mut random = Random::new(seed(1));
+    let mut random = Random::new(1);
     let Scene { compounds, bodies, .. } = Scene::new(&Engine::cpu(), &mut random, 1.0, [0.0; 3], true);
     let options = RayOptions::default();
     let rays = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]); 2];

@@ -9,7 +9,6 @@ use hullfield::collide::{
 };
 use hullfield::{Engine, Error, Location};
 use hullfield_oracle::random::Random;
-use hullfield_oracle::seed;
 
 use crate::answers::engines;
 use crate::compound_rays::{PLACES, PartOf, Scene, pairs};
@@ -47,7 +46,7 @@ pub(crate) fn casts(
 #[test]
 fn shapes_meet_the_parts_that_they_meet_alone() {
     for (name, engine) in engines() {
-        let mut random = Random::new(seed(81));
+        let mut random = Random::new(81);
         for (size, at, fixed) in PLACES {
             let what = format!("{name} size {size} at {at:?}");
             let scene = Scene::new(&engine, &mut random, size, at, fixed);
@@ -87,7 +86,7 @@ fn shapes_meet_the_parts_that_they_meet_alone() {
 #[test]
 fn shapes_are_near_the_parts_that_they_are_near_alone() {
     for (name, engine) in engines() {
-        let mut random = Random::new(seed(82));
+        let mut random = Random::new(82);
         for (size, at, fixed) in PLACES {
             let what = format!("{name} size {size} at {at:?}");
             let scene = Scene::new(&engine, &mut random, size, at, fixed);
@@ -192,7 +191,7 @@ pub(crate) fn triples(rows: &[PartPair<NearestBody>]) -> Vec<(u32, u32, NearestB
 #[test]
 fn nearest_bodies_are_those_of_all_pairs_of_parts() {
     for (name, engine) in engines() {
-        let mut random = Random::new(seed(83));
+        let mut random = Random::new(83);
         for (size, at, fixed) in PLACES {
             let what = format!("{name} size {size} at {at:?}");
             let scene = Scene::new(&engine, &mut random, size, at, fixed);
@@ -234,7 +233,7 @@ fn nearest_bodies_are_those_of_all_pairs_of_parts() {
 
 #[test]
 fn statics_of_parts_are_near_and_met() {
-    let mut random = Random::new(seed(84));
+    let mut random = Random::new(84);
     let hulls = hulls(&mut random);
     let options = Options { statics: statics(), ..Options::default() };
     let arena = Arena::new(&Engine::cpu(), &hulls, options).unwrap();
@@ -288,7 +287,7 @@ fn statics_of_parts_are_near_and_met() {
 
 #[test]
 fn bad_input_is_one_clear_error() {
-    let mut random = Random::new(seed(1));
+    let mut random = Random::new(1);
     let Scene { compounds, bodies, .. } = Scene::new(&Engine::cpu(), &mut random, 1.0, [0.0; 3], true);
     let (cast, near) = (ShapeCastOptions::default(), NearestOptions::default());
     let good = ShapeCast::new(Body::new(0), [1.0, 0.0, 0.0]);

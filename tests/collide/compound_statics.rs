@@ -6,7 +6,6 @@ use hullfield::collide::{
 };
 use hullfield::{Engine, Error, Location};
 use hullfield_oracle::random::Random;
-use hullfield_oracle::seed;
 
 use crate::answers::engines;
 use crate::compounds::{Told, assert_same, compound, crowd, hulls, statics, told};
@@ -21,7 +20,7 @@ struct Scene {
 
 impl Scene {
     fn new(engine: &Engine, size: f32, at: [f64; 3], fixed: bool) -> Self {
-        let mut random = Random::new(seed(19));
+        let mut random = Random::new(19);
         let hulls = hulls(&mut random);
         let options = Options { statics: if fixed { statics() } else { Vec::new() }, ..Options::default() };
         let arena = Arena::new(engine, &hulls, options).unwrap();
@@ -91,7 +90,7 @@ fn pairs_with_statics_are_those_with_bodies_that_stand_still() {
 fn rays_and_points_meet_statics_with_their_parts() {
     let scene = Scene::new(&Engine::cpu(), 1.0, [0.0; 3], true);
     let Scene { compounds, level, movers, all } = &scene;
-    let mut random = Random::new(seed(8));
+    let mut random = Random::new(8);
     let rays: Vec<Ray> = (0..200)
         .map(|_| {
             let from = random.direction() * 5.0;

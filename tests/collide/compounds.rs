@@ -6,7 +6,6 @@ use hullfield::collide::{
 };
 use hullfield::{Engine, Error, Location};
 use hullfield_oracle::random::Random;
-use hullfield_oracle::seed;
 
 use crate::answers::engines;
 
@@ -216,7 +215,7 @@ pub(crate) fn statics() -> Vec<Body> {
 #[test]
 fn compounds_equal_their_parts_tested_one_by_one() {
     for (name, engine) in engines() {
-        let mut random = Random::new(seed(41));
+        let mut random = Random::new(41);
         let hulls = hulls(&mut random);
         for (size, at, fixed) in [
             (1.0, [0.0; 3], true),
@@ -272,7 +271,7 @@ fn compounds_equal_their_parts_tested_one_by_one() {
 #[test]
 fn given_pairs_of_bodies_have_the_rows_of_their_parts_in_order() {
     for (name, engine) in engines() {
-        let mut random = Random::new(seed(7));
+        let mut random = Random::new(7);
         let hulls = hulls(&mut random);
         let arena =
             Arena::new(&engine, &hulls, Options { statics: statics(), ..Options::default() }).unwrap();
@@ -322,7 +321,7 @@ fn given_pairs_of_bodies_have_the_rows_of_their_parts_in_order() {
 
 #[test]
 fn more_parts_than_a_window_holds_are_all_measured() {
-    let mut random = Random::new(seed(3));
+    let mut random = Random::new(3);
     let hulls = hulls(&mut random);
     let arena = Arena::new(&Engine::cpu(), &hulls, Options::default()).unwrap();
     let shape = compound(&mut random, 40);

@@ -9,14 +9,14 @@ use hullfield::collide::{
 };
 use hullfield_oracle::compare::{against_truth, between};
 use hullfield_oracle::scenes::{self, Near, Scene};
-use hullfield_oracle::{extent, seed, whole_truths};
+use hullfield_oracle::{extent, whole_truths};
 
 use crate::answers::{bodies, engines, judged_places, scene_hulls, shapes};
 use crate::rows::verdict;
 
 /// Scenes whose gaps are near the thresholds of the status, by name.
 fn all_scenes() -> Vec<(String, Scene)> {
-    let sets = scenes::convex_sets(48, 1.0, seed(300));
+    let sets = scenes::convex_sets(48, 1.0, 300);
     let near = |count, stretch, seed| Near { count, stretch, seed, ..Near::default() };
     let plain = scenes::near_pairs(&sets, near(extent(1_000, 30_000), 1.0, 301));
     let scaled =
@@ -26,16 +26,16 @@ fn all_scenes() -> Vec<(String, Scene)> {
         ("rounded", scenes::near_pairs(&sets, Near { rounded: 1.0, ..near(extent(300, 3_000), 1.0, 303) })),
         ("round", scenes::round_pairs(near(extent(300, 3_000), 1.0, 304))),
         ("slender", scenes::slender(near(extent(200, 2_000), 1.0, 305))),
-        ("far", scenes::far(extent(300, 3_000), seed(306))),
-        ("on the ground", scenes::ground(&sets, extent(300, 5_000), false, seed(307))),
-        ("on slopes", scenes::ground(&sets, extent(300, 5_000), true, seed(308))),
-        ("debris", scenes::debris(extent(300, 3_000), true, seed(309))),
+        ("far", scenes::far(extent(300, 3_000), 306)),
+        ("on the ground", scenes::ground(&sets, extent(300, 5_000), false, 307)),
+        ("on slopes", scenes::ground(&sets, extent(300, 5_000), true, 308)),
+        ("debris", scenes::debris(extent(300, 3_000), true, 309)),
         // Gaps of 0 and of ±1e-7 to ±1e-3.
-        ("kissing boxes", scenes::kissing_boxes(extent(660, 6_600), seed(310))),
-        ("coincident", scenes::coincident(&sets, seed(311))),
+        ("kissing boxes", scenes::kissing_boxes(extent(660, 6_600), 310)),
+        ("coincident", scenes::coincident(&sets, 311)),
         ("stacked cubes", scenes::stacked_cubes(4)),
-        ("boxes in boxes", scenes::box_in_box(extent(100, 1_000), seed(312))),
-        ("a wall", scenes::pile(scenes::Pile::Wall, extent(200, 2_000), seed(313))),
+        ("boxes in boxes", scenes::box_in_box(extent(100, 1_000), 312)),
+        ("a wall", scenes::pile(scenes::Pile::Wall, extent(200, 2_000), 313)),
     ];
     scaled.into_iter().chain(others.map(|(name, scene)| (name.to_owned(), scene))).collect()
 }
@@ -118,12 +118,12 @@ type Listed = Vec<([u32; 2], Status)>;
 /// However pairs are found, the rows are those whose gap in f64 is within the margin or that touch.
 #[test]
 fn the_same_rows_are_listed_however_pairs_are_found() {
-    let sets = scenes::convex_sets(24, 1.0, seed(320));
+    let sets = scenes::convex_sets(24, 1.0, 320);
     for (name, scene) in [
-        ("debris", scenes::debris(extent(200, 300), true, seed(321))),
-        ("a heap", scenes::pile(scenes::Pile::Heap, extent(200, 300), seed(322))),
-        ("tumbling", scenes::tumbling(&sets, extent(300, 400), 3.0, seed(323)).scene),
-        ("kissing boxes", scenes::kissing_boxes(extent(132, 330), seed(324))),
+        ("debris", scenes::debris(extent(200, 300), true, 321)),
+        ("a heap", scenes::pile(scenes::Pile::Heap, extent(200, 300), 322)),
+        ("tumbling", scenes::tumbling(&sets, extent(300, 400), 3.0, 323).scene),
+        ("kissing boxes", scenes::kissing_boxes(extent(132, 330), 324)),
     ] {
         let placed = bodies(&scene.bodies);
         let exact = arena_of(&Engine::cpu(), &scene, Precision::Exact);
@@ -169,7 +169,7 @@ fn the_same_rows_are_listed_however_pairs_are_found() {
 /// A warm start changes no status.
 #[test]
 fn a_warm_start_gives_the_same_rows() {
-    let mut scene = scenes::pile(scenes::Pile::Heap, extent(200, 1_000), seed(330));
+    let mut scene = scenes::pile(scenes::Pile::Heap, extent(200, 1_000), 330);
     let options = |warm_start| Options { warm_start, ..Options::default() };
     let [warm, cold] =
         [true, false].map(|warm| Arena::new(&Engine::cpu(), &scene_hulls(&scene), options(warm)).unwrap());

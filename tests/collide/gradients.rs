@@ -6,21 +6,15 @@ use hullfield::collide::{
 use hullfield::{Engine, Error, Location};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes::{self, Near};
-use hullfield_oracle::seed;
 
 use crate::answers::{arena, bodies, engines, scene_hulls};
 
 /// A gradient has the pair, the status and the separation of the contact, on every engine and in both precisions, to the bit.
 #[test]
 fn gradients_are_the_same_on_every_engine() {
-    let sets = scenes::convex_sets(24, 1.0, seed(2));
-    let near =
-        scenes::near_pairs(&sets, Near { count: 400, rounded: 0.5, seed: seed(301), ..Near::default() });
-    for scene in [
-        near,
-        scenes::pile(scenes::Pile::Pyramid, 120, seed(302)),
-        scenes::ground(&sets, 60, true, seed(303)),
-    ] {
+    let sets = scenes::convex_sets(24, 1.0, 2);
+    let near = scenes::near_pairs(&sets, Near { count: 400, rounded: 0.5, seed: 301, ..Near::default() });
+    for scene in [near, scenes::pile(scenes::Pile::Pyramid, 120, 302), scenes::ground(&sets, 60, true, 303)] {
         let placed = bodies(&scene.bodies);
         let mut reference = None;
         for (name, engine) in engines() {
@@ -51,8 +45,8 @@ fn gradients_are_the_same_on_every_engine() {
 /// Of all bodies, the pairs listed are those of the contacts with the same margin.
 #[test]
 fn margins_list_the_pairs_of_contacts() {
-    let sets = scenes::convex_sets(24, 1.0, seed(2));
-    let scene = scenes::ground(&sets, 100, false, seed(304));
+    let sets = scenes::convex_sets(24, 1.0, 2);
+    let scene = scenes::ground(&sets, 100, false, 304);
     let placed = bodies(&scene.bodies);
     for (name, engine) in engines() {
         let arena = arena(&engine, &scene);
@@ -76,9 +70,9 @@ fn margins_list_the_pairs_of_contacts() {
 /// Positions on a lattice of powers of two move without rounding, so differences of separations are those of the bodies as stored.
 #[test]
 fn rates_of_positions_are_differences_of_separations() {
-    let mut random = Random::new(seed(305));
+    let mut random = Random::new(305);
     let hulls = scene_hulls(&scenes::near_pairs(
-        &scenes::convex_sets(16, 1.0, seed(2)),
+        &scenes::convex_sets(16, 1.0, 2),
         Near { count: 1, ..Near::default() },
     ));
     let step = 2.0f32.powi(-18);

@@ -7,8 +7,8 @@ use hullfield::collide::{
     PointColumns, PointOptions, Ray, RayColumns, RayOptions, Status,
 };
 use hullfield::{Engine, Error, Location};
+use hullfield_oracle::extent;
 use hullfield_oracle::random::Random;
-use hullfield_oracle::{extent, seed};
 
 use crate::answers::engines;
 use crate::compounds::{Expanded, Told, assert_same, compound, crowd, hulls, one_by_one, told};
@@ -200,7 +200,7 @@ fn rays_hit_the_triangles_that_they_hit_alone() {
             let mut scene = Scene::new(&Engine::cpu(), 9, size, at);
             scene.field = scene.field.padded(padding * size);
             let what = format!("size {size} at {at:?} padding {padding}");
-            let mut random = Random::new(seed(4));
+            let mut random = Random::new(4);
             let mut rays = Vec::new();
             let mut origins = Vec::new();
             for index in 0..400 {
@@ -261,7 +261,7 @@ fn points_are_near_the_triangles_that_they_are_alone() {
             let mut scene = Scene::new(&Engine::cpu(), 10, size, at);
             scene.field = scene.field.padded(padding * size);
             let what = format!("size {size} at {at:?} padding {padding}");
-            let mut random = Random::new(seed(6));
+            let mut random = Random::new(6);
             let points: Vec<[f64; 3]> = (0..300)
                 .map(|index| {
                     let reach = if index % 3 == 0 { 6.0 } else { 1.5 };
@@ -312,7 +312,7 @@ fn meets(origin: DVec3, direction: DVec3, [a, b, c]: [DVec3; 3]) -> Option<(f64,
 
 #[test]
 fn rays_hit_what_brute_force_in_f64_says() {
-    let mut random = Random::new(seed(31));
+    let mut random = Random::new(31);
     let field = rough(&mut random, 40, 30);
     let ball = Hull::ball(1.0).unwrap();
     let arena = Arena::new(&Engine::cpu(), &[ball], Options::default()).unwrap();
@@ -373,7 +373,7 @@ fn a_flat_field_is_as_high_as_a_half_space() {
         let ground = arena
             .with_options(Options { statics: vec![Body::new(2).at([0.0, 2.0, 0.0])], ..Options::default() })
             .unwrap();
-        let mut random = Random::new(seed(3));
+        let mut random = Random::new(3);
         let (mut bodies, mut plain) = (Vec::new(), Vec::new());
         for index in 0..60u32 {
             let [x, z] = [0, 1].map(|_| 3.0 + 10.0 * random.unit());
@@ -648,7 +648,7 @@ fn bad_fields_are_one_clear_error() {
 /// neighbour of it.
 #[test]
 fn small_cells_far_out_are_hit_in_their_order() {
-    let mut random = Random::new(seed(912));
+    let mut random = Random::new(912);
     let arena = Arena::new(&Engine::cpu(), &[Hull::ball(1.0).unwrap()], Options::default()).unwrap();
     let mut seen = 0;
     for flat in [false, true] {

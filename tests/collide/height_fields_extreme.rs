@@ -6,7 +6,6 @@ use hullfield::collide::{
 };
 use hullfield::{Engine, Error};
 use hullfield_oracle::random::Random;
-use hullfield_oracle::seed;
 
 /// Columns and rows.
 const SIDE: u32 = 5;
@@ -32,7 +31,7 @@ fn extremes() -> Vec<([f32; 2], f32)> {
 
 #[test]
 fn every_triangle_is_met_however_small_large_or_steep_it_is() {
-    let mut random = Random::new(seed(77));
+    let mut random = Random::new(77);
     let (mut hit_count, mut near_count) = (0, 0);
     for (spacing, most) in extremes() {
         let what = format!("spacing {spacing:?}, heights up to {most:e}");

@@ -8,7 +8,6 @@ use hullfield::collide::{
 };
 use hullfield::{Engine, Error, Location};
 use hullfield_oracle::random::Random;
-use hullfield_oracle::seed;
 
 use crate::compound_shapes::{by_contacts, casts, triples};
 use crate::compounds::{Expanded, compound, crowd, hulls};
@@ -134,7 +133,7 @@ fn rays_and_points_see_the_fields_of_their_worlds() {
             let what = format!("size {size} at {at:?} worlds {in_worlds}");
             let scene = Scene::new(&Engine::cpu(), 91, size, at);
             let (bodies, parts) = scene.columns(in_worlds);
-            let mut random = Random::new(seed(5));
+            let mut random = Random::new(5);
             let (places, worlds) = scene.asked(&mut random, 300);
             let worlds = if in_worlds { &worlds[..] } else { &[] };
             let ray = |(index, from): (usize, &[f64; 3])| {
@@ -182,7 +181,7 @@ fn shapes_meet_the_fields_of_their_worlds() {
             let what = format!("size {size} at {at:?} worlds {in_worlds}");
             let scene = Scene::new(&Engine::cpu(), 92, size, at);
             let (bodies, parts) = scene.columns(in_worlds);
-            let mut random = Random::new(seed(6));
+            let mut random = Random::new(6);
             let (casts, positions) = casts(&mut random, size, at, 120);
             let worlds: Vec<u32> = (0..casts.len()).map(|at| [2, 9, 4, 9][at % 4]).collect();
             let worlds = if in_worlds { &worlds[..] } else { &[] };

@@ -3,8 +3,8 @@
 
 use hullfield::collide::{Arena, Body, Contact, ContactOptions, Hull, Options, Pairs};
 use hullfield::{BackendChoice, Engine, EngineOptions, Error, Location};
+use hullfield_oracle::extent;
 use hullfield_oracle::random::Random;
-use hullfield_oracle::{extent, seed};
 
 use crate::answers::engines;
 use crate::ray_scenes::{Crowd, crowd};
@@ -83,7 +83,7 @@ fn a_crowd_at_one_place_needs_no_memory_for_rows() {
     };
     let engine = Engine::new(&options).unwrap();
     let arena = Arena::new(&engine, &[hull], Options::default()).unwrap();
-    let mut random = Random::new(seed(907));
+    let mut random = Random::new(907);
     let count = extent(4_000, 20_000);
     let bodies: Vec<Body> =
         (0..count).map(|_| Body::new(0).at([0; 3].map(|_| 0.1 * random.unit() as f32))).collect();
@@ -114,7 +114,7 @@ fn nothing_hits_nothing_and_bad_bodies_are_errors() {
 /// Two sets by groups and masks: no pair within a set is a candidate, and the rows are those across.
 #[test]
 fn two_sets_are_tested_only_against_each_other() {
-    let mut random = Random::new(seed(908));
+    let mut random = Random::new(908);
     let hull = Hull::cuboid([0.5; 3]).unwrap();
     let mut bodies: Vec<Body> = (0..extent(300, 3_000))
         .map(|_| Body::new(0).at([0; 3].map(|_| (8.0 * random.unit()) as f32)).rotated(random.rotation()))

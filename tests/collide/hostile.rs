@@ -4,13 +4,13 @@
 use hullfield::collide::{Arena, Body, ContactOptions, Hull, ManifoldOptions, Options, Pairs, Precision};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes::{self, Kind, Scene};
-use hullfield_oracle::{Placed, Pose, seed};
+use hullfield_oracle::{Placed, Pose};
 
 use crate::answers::{JudgedScene, engines, extreme};
 
 /// Points, segments, needles, plates, polygons, solids; the last is a half-space.
 fn zoo() -> Vec<Vec<[f32; 3]>> {
-    let mut random = Random::new(seed(31));
+    let mut random = Random::new(31);
     let cube = scenes::stacked_cubes(1).hulls[0].clone();
     let squeezed = |by: [f32; 3]| cube.iter().map(|p| [0, 1, 2].map(|k| p[k] * by[k])).collect::<Vec<_>>();
     let sets = vec![

@@ -6,9 +6,9 @@ use hullfield::collide::{
     PathOptions, PathOutcome, joint_deviation,
 };
 use hullfield::{Engine, Error, Location};
+use hullfield_oracle::extent;
 use hullfield_oracle::joint_path::LinkFrame;
 use hullfield_oracle::random::Random;
-use hullfield_oracle::{extent, seed};
 
 use crate::answers::engines;
 use crate::joint_path_scenes::{Course, Robot};
@@ -65,7 +65,7 @@ fn paths_are_as_the_oracle_sees_them() {
 /// The check can fail: a path that is hit is not free, nor free for longer.
 #[test]
 fn wrong_answers_are_found() {
-    let mut random = Random::new(seed(77));
+    let mut random = Random::new(77);
     let mut tried = 0;
     while tried < 10 {
         let robot = Robot::new(&mut random, 1.0, 8);
@@ -149,7 +149,7 @@ fn free_paths_are_free_along_the_arcs_of_joints() {
 /// The bound of the deviation holds, and is not far too large.
 #[test]
 fn deviations_of_joints_are_bounded() {
-    let mut random = Random::new(seed(31));
+    let mut random = Random::new(31);
     let (mut worst, mut broken) = (0.0_f64, 0);
     for _ in 0..extent(300, 10_000) {
         let robot = Robot::new(&mut random, 1.0, 0);
@@ -188,7 +188,7 @@ fn deviations_of_joints_are_bounded() {
 /// Many samples a path: no sample of a free path touches, by the verdict of postures, and few paths are undecided.
 fn check_sampled(path_count: usize) {
     let (mut open, mut free, mut checked) = (0, 0, 0);
-    let mut random = Random::new(seed(5));
+    let mut random = Random::new(5);
     while checked < path_count {
         let robot = Robot::new(&mut random, 1.0, 6);
         let arena = robot.arena(&Engine::cpu());
@@ -243,7 +243,7 @@ fn no_sample_of_a_hundred_thousand_free_paths_touches() {
 /// Rows are the same bit for bit, on every engine and for every number of threads.
 #[test]
 fn engines_and_threads_agree_bit_for_bit() {
-    let mut random = Random::new(seed(6));
+    let mut random = Random::new(6);
     let robot = Robot::new(&mut random, 1.0, 12);
     let courses = courses(&robot, &mut random, 60);
     let mut paths: Vec<JointPath<'_>> = courses.iter().map(Course::path).collect();
@@ -278,7 +278,7 @@ fn engines_and_threads_agree_bit_for_bit() {
 /// Postures are what queries with bodies at the same poses say.
 #[test]
 fn postures_are_those_of_intersections() {
-    let mut random = Random::new(seed(8));
+    let mut random = Random::new(8);
     let (mut hit_count, mut free_count) = (0, 0);
     for _ in 0..extent(12, 100) {
         let mut robot = Robot::new(&mut random, 1.0, 10);
@@ -494,7 +494,7 @@ fn far_from_the_origin_and_of_every_size_the_answer_is_the_same() {
 #[test]
 fn far_statics_in_f64_are_met_as_at_the_origin() {
     let grid = |position: [f64; 3]| position.map(|x| (x * 1_048_576.0).round() / 1_048_576.0);
-    let mut random = Random::new(seed(931));
+    let mut random = Random::new(931);
     let mut counts = [0; 3];
     for _ in 0..extent(6, 40) {
         let mut robot = Robot::new(&mut random, 1.0, 8);

@@ -7,7 +7,7 @@ use hullfield::collide::{
 };
 use hullfield::{Engine, Error, Location};
 use hullfield_oracle::random::Random;
-use hullfield_oracle::{Pose, extent, seed, whole_truth};
+use hullfield_oracle::{Pose, extent, whole_truth};
 
 use crate::answers::{engines, shapes};
 use crate::ray_scenes::{Crowd, crowd};
@@ -108,7 +108,7 @@ fn the_nearest_bodies_are_those_of_all_contacts() {
 #[test]
 fn the_nearest_bodies_of_shapes_are_those_of_all_contacts() {
     let crowd = crowd(110, 1, 3.0, 0.0, 886);
-    let mut random = Random::new(seed(887));
+    let mut random = Random::new(887);
     let shapes: Vec<Body> = (0..extent(40, 400))
         .map(|i| {
             let hull = i % crowd.hulls.len();

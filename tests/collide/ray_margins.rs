@@ -8,8 +8,8 @@ use hullfield::Engine;
 use hullfield::collide::{
     Arena, Body, BodyColumns, Hull, Options, Ray, RayColumns, RayHit, RayOptions, Raycast,
 };
+use hullfield_oracle::extent;
 use hullfield_oracle::random::Random;
-use hullfield_oracle::{extent, seed};
 
 use crate::answers::engines;
 use crate::ray::kinds;
@@ -173,7 +173,7 @@ const SCENES: [[f64; 2]; 4] = [[3.0, 40.0], [300.0, 40.0], [1e5, 40.0], [3.0, 1e
 
 #[test]
 fn rays_that_just_hit_or_miss() {
-    let mut random = Random::new(seed(841));
+    let mut random = Random::new(841);
     for scene in SCENES {
         for (what, steepest) in [("across", 0.0), ("shallow", 1e-2)] {
             let made = family(
@@ -195,7 +195,7 @@ fn rays_that_just_hit_or_miss() {
 /// Lines almost along an edge, or along the axis of a capsule.
 #[test]
 fn rays_along_edges_that_just_hit_or_miss() {
-    let mut random = Random::new(seed(845));
+    let mut random = Random::new(845);
     for scene in SCENES {
         let mut made = family(&mut random, scene, |_| 0.0, |random, _| random.direction());
         for at in 0..made.rays.len() {
@@ -225,7 +225,7 @@ fn rays_along_edges_that_just_hit_or_miss() {
 /// Bodies whose places f32 holds, so that their own have no error, and starts that the sum of two f32 does not hold.
 #[test]
 fn rays_that_start_where_two_floats_are_coarse() {
-    let mut random = Random::new(seed(846));
+    let mut random = Random::new(846);
     let hulls =
         [Hull::ball(1.0).unwrap(), Hull::cuboid([1.0; 3]).unwrap(), Hull::cuboid([1.0, 0.5, 0.25]).unwrap()];
     let (mut targets, mut rays, mut at, mut starts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -270,7 +270,7 @@ fn components_that_a_device_may_not_know_count() {
 
 #[test]
 fn rays_that_just_start_in_a_body_or_not() {
-    let mut random = Random::new(seed(842));
+    let mut random = Random::new(842);
     for scene in SCENES {
         let made = family(
             &mut random,
@@ -318,7 +318,7 @@ fn at_faces(random: &mut Random, scene: [f64; 2]) -> Family {
 /// The end is an f32, so it is the distance as computed or one of its neighbours.
 #[test]
 fn rays_that_just_reach_a_body_or_not() {
-    let mut random = Random::new(seed(843));
+    let mut random = Random::new(843);
     for (scene, faces) in SCENES.into_iter().flat_map(|scene| [(scene, false), (scene, true)]) {
         let along = |random: &mut Random, out: DVec3| {
             let tilt = random.log_between(1e-6, 3.0);
@@ -362,7 +362,7 @@ fn rays_that_just_reach_a_body_or_not() {
 /// Two bodies that a ray enters at about the same distance: the second is moved along the ray to where the first is entered.
 #[test]
 fn rays_that_hit_either_of_two_bodies_first() {
-    let mut random = Random::new(seed(844));
+    let mut random = Random::new(844);
     let mut seen = [0; 2];
     for scene in SCENES {
         let along = |random: &mut Random, out: DVec3| {

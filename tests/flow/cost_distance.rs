@@ -378,7 +378,7 @@ fn slopes_are_walked_one_way() {
 /// Friction in f32 gives what the same friction in f64 does.
 #[test]
 fn friction_may_have_either_width() {
-    let mut random = Random::new(seed(8));
+    let mut random = Random::new(8);
     let friction: Vec<f32> = (0..60 * 40).map(|_| random.between(0.1, 20.0) as f32).collect();
     let wide: Vec<f64> = friction.iter().map(|&value| value.into()).collect();
     let (targets, options) = ([Cell::from([30, 20])], CostDistanceOptions::default());

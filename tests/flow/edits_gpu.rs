@@ -34,6 +34,8 @@ struct Counts {
     updates: usize,
     /// Those that took fewer rounds than the first solve.
     quicker: usize,
+    /// Those of fields in several strips.
+    in_strips: usize,
 }
 
 /// Makes edits and moves goals, one after the other.
@@ -84,6 +86,7 @@ fn update_repeatedly(engine: &Engine, mut scene: Scene, round_count: usize, rand
         assert_eq!(field.grid(), on_host.grid());
         counts.updates += 1;
         counts.quicker += usize::from(field.stats().rounds < first_rounds);
+        counts.in_strips += usize::from(field.device_parts().len() > 1);
     }
     counts
 }
@@ -100,9 +103,9 @@ fn updates_equal_fresh_solves() {
             for max_distance in [None, Some(60 * connectivity.unit())] {
                 // Grids of four neighbours without costs are solved in one dispatch up to a side of 256.
                 let size = match connectivity {
-                    Connectivity::Four => [301, 190, 1],
-                    _ if connectivity.dimension() == 2 => [173, 151, 1],
-                    _ => [39, 25, 33],
+                    Connectivity::Four => [270, 70, 1],
+                    _ if connectivity.dimension() == 2 => [130, 140, 1],
+                    _ => [20, 31, 28],
                 };
                 let blocked = match kind {
                     "noise" => scenes::noise(size, 0.3, random),
@@ -127,11 +130,12 @@ fn updates_equal_fresh_solves() {
                 let counts = update_repeatedly(engine, scene, extent(6, 8), random);
                 all.updates += counts.updates;
                 all.quicker += counts.quicker;
+                all.in_strips += counts.in_strips;
             }
         }
     }
     println!("{all:?}");
-    assert!(all.updates > 40 && all.quicker > all.updates / 2, "{all:?}");
+    assert!(all.updates > 40 && all.quicker > all.updates / 2 && all.in_strips > 10, "{all:?}");
 }
 
 /// Edits that change half of a field, one after the other: a wall around the goal, and its door.

@@ -184,7 +184,7 @@ fn batches_are_solved() {
         let scene = Scene::new("until", size, connectivity, scenes::noise(size, 0.2, random));
         for engine in [&engine, &more] {
             let flow = Flow::new(engine, scene.grid()).unwrap();
-            scenes::judge_batch_until(&flow, &scene, extent(3, 6), random);
+            scenes::judge_batch_until(&flow, &scene, extent(3, 4), random);
         }
     }
     // A field without a goal is an error, and so is a distance that overflows.

@@ -100,7 +100,11 @@ fn small_rasters_equal_the_oracle() {
 #[test]
 fn mazes_and_barriers_equal_the_oracle() {
     let Some(engine) = own_gpu() else { return };
-    let scenes = sampled(broken_off_scenes(), extent(7, 21)).into_iter().chain(sampled(barrier_scenes(), 13));
+    // The device relaxes tiles of 32 cells. Smaller ones of the raster have many more visits, each of a few kernels.
+    let wide = |scenes: Vec<(Scene, u32)>| scenes.into_iter().filter(|(_, edge)| *edge >= 32).collect();
+    let scenes = sampled(wide(broken_off_scenes()), extent(2, 8))
+        .into_iter()
+        .chain(sampled(wide(barrier_scenes()), 3));
     scenes.for_each(|(scene, edge)| check(&engine, &scene, edge));
 }
 
@@ -195,13 +199,13 @@ fn windows_larger_than_a_binding_are_solved() {
 /// The engine's limit decides the size of the tiles; an edge that is too long for it is an error.
 #[test]
 fn device_memory_is_limited() {
-    let size = [700, 640, 1];
+    let size = [400, 370, 1];
     let random = &mut Random::new(2);
     let scene = Scene::new("limited", size, Connectivity::default(), scenes::noise(size, 0.2, random));
     let scene = scene.random_goals(2, random).random_costs(60, random);
     let plain = RasterOptions { connectivity: scene.connectivity, ..RasterOptions::default() };
     let mut edges = Vec::new();
-    for limit in [10 << 20, 14 << 20] {
+    for limit in [6 << 20, 8 << 20] {
         let Some(engine) = gpu_with(EngineOptions { memory_limit: Some(limit), ..Default::default() }) else {
             return;
         };
@@ -216,7 +220,7 @@ fn device_memory_is_limited() {
         let error = error.unwrap_err();
         assert!(matches!(error, Error::MemoryLimit { limit_bytes, .. } if limit_bytes == limit), "{error}");
     }
-    assert!(edges[0] < edges[1] && edges[1] < 700, "{edges:?}");
+    assert!(edges[0] < edges[1] && edges[1] < 400, "{edges:?}");
     let Some(engine) = gpu_with(EngineOptions { memory_limit: Some(1 << 20), ..Default::default() }) else {
         return;
     };

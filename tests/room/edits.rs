@@ -406,7 +406,7 @@ fn a_door_shut_on_the_start_leaves_it_on_either_side() {
 #[test]
 fn edges_within_an_ulp_of_the_cells_edges_open_and_shut_nothing() {
     // Obstacles whose corners and edges run along the edges between cells, some of them moved by an ulp.
-    let mut random = Random::new(seed(29));
+    let mut random = Random::new(29);
     for k in 0..150 {
         let turn = random.between(0.0, 3.0);
         let (sin, cos) = turn.sin_cos();

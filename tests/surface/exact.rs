@@ -5,8 +5,8 @@ use hullfield::navigate::surface::{
 };
 use hullfield::navigate::{PathEnd, Reach};
 use hullfield::{Error, Location};
+use hullfield_oracle::extent;
 use hullfield_oracle::random::Random;
-use hullfield_oracle::{extent, seed};
 
 use crate::models::check::{Point, checked, length, minus};
 use crate::models::{MESHES, OnSurface as _, cube, mesh, moebius, obj, pairs, terrain, with_landmarks};
@@ -577,7 +577,7 @@ fn corners_of_blocked_squares() {
     let faces: Vec<[u32; 4]> =
         (0..n * n).map(|i| i / n * (n + 1) + i % n).map(|a| [a, a + 1, a + n + 2, a + n + 1]).collect();
     let mut surface = Surface::new(&[Model::polygons(points, faces)], SurfaceOptions::default()).unwrap();
-    let mut random = Random::new(seed(7));
+    let mut random = Random::new(7);
     let mut reached = 0;
     for round in 0..60 {
         let blocked: Vec<bool> = (0..n * n).map(|_| random.chance(f64::from(round % 3 + 2) / 10.0)).collect();

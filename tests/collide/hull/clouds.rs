@@ -1,7 +1,6 @@
 //! Point sets to build hulls of: public ones, degenerate ones, and random ones.
 
 use hullfield_oracle::random::Random;
-use hullfield_oracle::seed;
 
 use super::Point;
 use super::checkers::length;
@@ -74,7 +73,7 @@ pub(super) fn grid(n: usize, along: [bool; 3]) -> Vec<Point> {
 
 /// Degenerate clouds, by name.
 pub(super) fn degenerate() -> Vec<(&'static str, Vec<Point>)> {
-    let mut random = Random::new(seed(7));
+    let mut random = Random::new(7);
     let ball: Vec<Point> = (0..60).map(|_| random.in_ball()).collect();
     let mut twice = ball.clone();
     twice.extend(&ball);
@@ -158,7 +157,7 @@ pub(super) fn point_sets() -> Vec<Vec<Point>> {
 
 /// Small sets like those of level pieces: boxes, cut balls, some flat, in any position and size.
 pub(super) fn stand_ins(count: usize) -> Vec<Vec<Point>> {
-    let mut random = Random::new(seed(11));
+    let mut random = Random::new(11);
     let mut sets = Vec::new();
     for i in 0..count {
         let n = 4 + random.below(40);
