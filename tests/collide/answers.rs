@@ -108,12 +108,25 @@ pub(crate) fn certified(name: &str, shapes: &[Shape], placed: &[Placed], found: 
 /// Compares the engines' verdicts on the scene's pairs with the truth and with each other. The GPU engine judges [some](judged_places) of
 /// them. Returns each engine's answer.
 pub(crate) fn check_verdicts(name: &str, scene: &Scene) -> Vec<Batch<Intersection>> {
+    check_verdicts_at(name, scene, judged_places)
+}
+
+/// [`check_verdicts`] with all pairs on both engines.
+pub(crate) fn check_every_verdict(name: &str, scene: &Scene) -> Vec<Batch<Intersection>> {
+    check_verdicts_at(name, scene, |_, count| (0..count).collect())
+}
+
+fn check_verdicts_at(
+    name: &str,
+    scene: &Scene,
+    places_of: impl Fn(&Engine, usize) -> Vec<usize>,
+) -> Vec<Batch<Intersection>> {
     let shapes = shapes(&scene_hulls(scene));
     let truths = hullfield_oracle::truths(&shapes, &scene.bodies, &scene.pairs);
     let mut answers: Vec<Batch<Intersection>> = Vec::new();
     for (engine_name, engine) in engines() {
         let name = format!("{name} on {engine_name}");
-        let places = judged_places(&engine, scene.pairs.len());
+        let places = places_of(&engine, scene.pairs.len());
         let pairs: Vec<[u32; 2]> = places.iter().map(|&k| scene.pairs[k]).collect();
         let truths: Vec<Truth> = places.iter().map(|&k| truths[k]).collect();
         let found = ask(&engine, scene, Pairs::Given(&pairs));
@@ -242,9 +255,18 @@ impl JudgedScene {
     /// Runs each query on every engine, fast and exact. All answers must be as accurate as documented, and the engines must
     /// agree. The GPU engine judges [some](judged_places) of the pairs. Returns the fast answers' statistics.
     pub(crate) fn check(&self) -> Vec<Stats> {
+        self.check_parts(Self::part_for)
+    }
+
+    /// [`check`](Self::check) with all pairs on both engines.
+    pub(crate) fn check_every(&self) -> Vec<Stats> {
+        self.check_parts(|_, _| None)
+    }
+
+    fn check_parts(&self, part_for: impl Fn(&Self, &Engine) -> Option<Self>) -> Vec<Stats> {
         let mut all = Vec::new();
         for (engine_name, engine) in engines() {
-            let part = self.part_for(&engine);
+            let part = part_for(self, &engine);
             let known = part.as_ref().unwrap_or(self);
             for precision in [Precision::Fast, Precision::Exact] {
                 // The exact path is the same on every engine.

@@ -160,7 +160,7 @@ fn hulls_of_many_vertices() {
 fn resting_piles_stay_in_f32() {
     for kind in [Pile::Wall, Pile::Pyramid, Pile::Heap] {
         let scene = scenes::pile(kind, 600, seed(77));
-        for stats in check(&format!("{kind:?}"), scene) {
+        for stats in JudgedScene::new(format!("{kind:?}"), scene).check_every() {
             let share = stats.settled_count as f64 / stats.candidate_count as f64;
             // Bricks that lie askew by 1e-5 to 1e-4: gaps near ¾ τ, and slivers of faces, which f32 can't promise the depth of.
             assert!(share < 0.08, "{kind:?}: {share} of the pairs settled in f64");

@@ -259,8 +259,8 @@ fn blocks_of_bodies_obey_the_rules() {
 
     let (Some(whole), Some(cut)) = (gpu(), gpu_of_bindings(crate::parts::LIMIT)) else { return };
     for &(count, world_count, kind) in extent(
-        &[(600, 3, "one large")][..],
-        &[(600, 3, "one large"), (1_100, 70, "in turn"), (1_100, 2, "in blocks"), (600, 600, "in blocks")],
+        &[(520, 3, "one large")][..],
+        &[(520, 3, "one large"), (1_100, 70, "in turn"), (1_100, 2, "in blocks"), (600, 600, "in blocks")],
     ) {
         let ids = worlds(kind, count, world_count);
         let moved = motions(count, 32);
@@ -282,7 +282,8 @@ fn blocks_of_bodies_obey_the_rules() {
             let sharing = if has_worlds { world_count } else { 1 };
             let side = 1.3 * (count as f64 / sharing as f64).cbrt();
             let bodies = crowd(count, side, count / 3 + 50, 31);
-            let still = crowd(300, side, 140, 33);
+            // In two blocks beside the larger crowds.
+            let still = crowd(if world_count == 3 { 60 } else { 300 }, side, 40, 33);
             // A software device keeps memory of each query, so that a crowd is with statics or without.
             let still = if at % 2 == 0 { &still[..] } else { &[] };
             let pairs = &excluded[..excluded.len() - usize::from(still.is_empty())];
