@@ -50,6 +50,8 @@ usage: cargo xtask <chore>
   ci                  formatting, lints, documentation, house, wasm, licences, spelling; each step timed
   house [--list]      check the sources against the rules of ARCHITECTURE.md: imports run downward, no circles of files,
                       each shader has a Rust file of its name; --list prints all imports between files
+  mutants [OPTIONS]   say what share of mutants of `src` and `shaders` the tests kill: of a seeded sample, in one build that holds
+                      all of them; takes hours. Needs cargo-mutants. --help lists the options
   gpu                 build hullfield-bench (profile `measure`) and pack it into target/gpu-kit, for a machine with a GPU, but
                       without a network and a compiler
   gpu-tests           list the tests that need an adapter
@@ -75,6 +77,7 @@ fn main() -> ExitCode {
             }
         }),
         Some("house") => house(&args[1..]),
+        Some("mutants") => mutants(&args[1..]),
         Some("adapter") => {
             println!("{}", adapter::search());
             Ok(())
@@ -122,12 +125,22 @@ fn fetch(args: &[String]) -> Result<(), String> {
     if failed.is_empty() { Ok(()) } else { Err(format!("could not be had: {}", failed.join(", "))) }
 }
 
-/// Runs the package `hullfield-house`, which needs a parser and is a package of its own.
+/// Runs the package `hullfield-house`.
 fn house(args: &[String]) -> Result<(), String> {
-    let status = cargo().args(["run", "--quiet", "--package", "hullfield-house", "--"]).args(args).status();
+    run_package("hullfield-house", args, "the sources break the rules of ARCHITECTURE.md")
+}
+
+/// Runs the package `hullfield-mutants`.
+fn mutants(args: &[String]) -> Result<(), String> {
+    run_package("hullfield-mutants", args, "the mutants could not be run")
+}
+
+/// Runs a package of the workspace, which needs a parser and is a package of its own.
+fn run_package(package: &str, args: &[String], failure: &str) -> Result<(), String> {
+    let status = cargo().args(["run", "--quiet", "--package", package, "--"]).args(args).status();
     match status {
         Ok(status) if status.success() => Ok(()),
-        Ok(_) => Err("the sources break the rules of ARCHITECTURE.md".to_owned()),
+        Ok(_) => Err(failure.to_owned()),
         Err(error) => Err(format!("cargo: {error}")),
     }
 }

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use imports::Package;
 
 /// The root files of the crates that are checked.
-const ROOTS: [&str; 9] = [
+const ROOTS: [&str; 10] = [
     "src/lib.rs",
     "cli/src/main.rs",
     "mesh-files/src/lib.rs",
@@ -22,6 +22,7 @@ const ROOTS: [&str; 9] = [
     "tests/oracle/src/lib.rs",
     "xtask/src/main.rs",
     "xtask/house/src/main.rs",
+    "xtask/mutants/src/main.rs",
     "web/src/lib.rs",
     "web/readers/src/lib.rs",
 ];
