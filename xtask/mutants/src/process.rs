@@ -22,12 +22,15 @@ pub(crate) enum End {
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) end: End,
-    /// Without the time in which it was stopped by a signal.
+    /// The time of the processors, which other work does not lengthen.
     pub(crate) time: Duration,
 }
 
-/// How often it is looked whether a program is stopped.
-const TICK: Duration = Duration::from_millis(200);
+/// How often the time of a program is looked at.
+const TICK: Duration = Duration::from_millis(500);
+
+/// A program that waits for so long without work waits for ever.
+const IDLE_LIMIT: Duration = Duration::from_secs(60);
 
 /// A command that starts a program with limited memory.
 pub(crate) fn limited(program: &Path) -> Command {
@@ -40,7 +43,7 @@ pub(crate) fn limited(program: &Path) -> Command {
     }
 }
 
-/// Runs a test program. It is ended at its first test that fails.
+/// Runs a test program. It is ended at its first test that fails, when it has used so much time, or when it waits for ever.
 ///
 /// # Errors
 /// It cannot be started or waited for.
@@ -58,18 +61,22 @@ pub(crate) fn run(command: &mut Command, limit: Duration) -> Result<Run, String>
                     break Some(End::Failed(name.to_owned()));
                 }
             }
-            Err(RecvTimeoutError::Timeout) if clock.tick() > limit => break Some(End::TimedOut),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break None,
+        }
+        clock.tick();
+        if clock.used > limit || clock.idle > limit.min(IDLE_LIMIT) {
+            break Some(End::TimedOut);
         }
     };
     if let Some(end) = early {
         kill(&mut child);
-        return Ok(Run { end, time: clock.tick() });
+        return Ok(Run { end, time: clock.used });
     }
+    clock.finish();
     let status = child.wait().map_err(|error| error.to_string())?;
     let end = if status.success() { End::Passed } else { End::Failed(format!("the program: {status}")) };
-    Ok(Run { end, time: clock.tick() })
+    Ok(Run { end, time: clock.used })
 }
 
 /// The lines of a program's output, as they come.
@@ -88,35 +95,106 @@ fn lines(child: &mut Child) -> mpsc::Receiver<String> {
     lines
 }
 
-/// The time of a program, without that in which it is stopped.
+/// The time of a program and of what it has started.
 #[derive(Debug)]
 struct Clock {
-    process: u32,
+    group: u32,
     last: Instant,
-    time: Duration,
+    /// Of the processors; where it isn't known, the time that went by.
+    used: Duration,
+    /// How long all threads have waited.
+    idle: Duration,
 }
 
 impl Clock {
-    fn start(process: u32) -> Self {
-        Self { process, last: Instant::now(), time: Duration::ZERO }
+    fn start(group: u32) -> Self {
+        Self { group, last: Instant::now(), used: Duration::ZERO, idle: Duration::ZERO }
     }
 
-    /// Counts the time since the last call, unless the program is stopped.
-    fn tick(&mut self) -> Duration {
-        let now = Instant::now();
-        if !is_stopped(self.process) {
-            self.time += now - self.last;
+    /// Looks at the program, unless it did so just now.
+    fn tick(&mut self) {
+        let elapsed = self.last.elapsed();
+        if elapsed < TICK {
+            return;
         }
-        self.last = now;
-        self.time
+        self.last = Instant::now();
+        match Usage::of(self.group) {
+            Some(usage) => {
+                let is_idle = usage.is_waiting && usage.time <= self.used;
+                self.idle = if is_idle { self.idle + elapsed } else { Duration::ZERO };
+                self.used = self.used.max(usage.time);
+            }
+            None => self.used += elapsed,
+        }
+    }
+
+    /// Looks at a program that ends, when it has ended and before that is asked for, as its times are gone then.
+    fn finish(&mut self) {
+        let start = Instant::now();
+        while start.elapsed() < TICK {
+            let Some(usage) = Usage::of(self.group) else { break };
+            self.used = self.used.max(usage.time);
+            if usage.has_ended {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        if !cfg!(target_os = "linux") {
+            self.used += self.last.elapsed();
+        }
     }
 }
 
-/// Whether a process is stopped by a signal; known on Linux alone.
-fn is_stopped(process: u32) -> bool {
-    let Ok(text) = std::fs::read_to_string(format!("/proc/{process}/stat")) else { return false };
-    // The name, in parentheses, may have any characters.
-    text.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with(['T', 't']))
+/// What Linux knows of the processes of a group.
+#[derive(Debug)]
+struct Usage {
+    time: Duration,
+    /// All threads wait.
+    is_waiting: bool,
+    /// The group's first process has ended.
+    has_ended: bool,
+}
+
+impl Usage {
+    /// None on other systems, and if there is no such group.
+    fn of(group: u32) -> Option<Self> {
+        /// Linux counts the time in hundredths of a second.
+        const UNIT: Duration = Duration::from_millis(10);
+        let mut usage = Self { time: Duration::ZERO, is_waiting: true, has_ended: false };
+        let mut is_found = false;
+        for process in std::fs::read_dir("/proc").ok()?.flatten() {
+            let name = process.file_name();
+            let Some(id) = name.to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
+            let Some(fields) = fields(&process.path()) else { continue };
+            // From the state, which is the third: see proc_pid_stat(5).
+            let field = |number: usize| fields.get(number - 3).map_or("", String::as_str);
+            if field(5) != group.to_string() {
+                continue;
+            }
+            is_found = true;
+            let counts = (14..=17).filter_map(|number| field(number).parse::<u32>().ok());
+            usage.time += UNIT * counts.sum::<u32>();
+            usage.has_ended |= id == group && field(3) == "Z";
+            usage.is_waiting &= are_all_waiting(&process.path());
+        }
+        is_found.then_some(usage)
+    }
+}
+
+/// The fields of `stat` in a folder of `/proc`, from the third on: the second, a name in parentheses, may have any characters.
+fn fields(folder: &Path) -> Option<Vec<String>> {
+    let text = std::fs::read_to_string(folder.join("stat")).ok()?;
+    let (_, fields) = text.rsplit_once(')')?;
+    Some(fields.split_whitespace().map(str::to_owned).collect())
+}
+
+/// Whether all threads of a process wait. One that is stopped or that has no processor does not.
+fn are_all_waiting(folder: &Path) -> bool {
+    let Ok(threads) = std::fs::read_dir(folder.join("task")) else { return true };
+    threads.flatten().all(|thread| {
+        let fields = fields(&thread.path());
+        fields.is_none_or(|fields| fields.first().is_some_and(|state| matches!(state.as_str(), "S" | "Z")))
+    })
 }
 
 /// Ends a program and what it has started.
@@ -163,10 +241,30 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn the_time_of_a_stopped_program_does_not_count() {
+    fn the_time_is_that_of_the_processors() {
+        let run = |script: &str, limit: Duration| {
+            run(limited(Path::new("/bin/sh")).args(["-c", script]), limit).unwrap()
+        };
+        let minute = Duration::from_secs(60);
+        let idle = run("sleep 1", minute);
+        assert_eq!(idle.end, End::Passed);
+        assert!(idle.time < Duration::from_millis(500), "{:?}", idle.time);
+        let count = "i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done";
+        let busy = run(count, minute);
+        assert_eq!(busy.end, End::Passed);
+        assert!(busy.time > Duration::from_millis(100), "{:?}", busy.time);
+        // What a program has started counts too.
+        let child = run(&format!("sh -c '{count}'; true"), minute);
+        assert!(child.time > Duration::from_millis(100), "{:?}", child.time);
+        let endless = "sh -c 'while :; do :; done'; true";
+        assert_eq!(run(endless, Duration::from_millis(300)).end, End::TimedOut);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_stopped_program_does_not_wait_for_ever() {
         let script = "(sleep 2; kill -CONT $$) & kill -STOP $$; wait";
-        let run = run(limited(Path::new("/bin/sh")).args(["-c", script]), Duration::from_secs(60)).unwrap();
+        let run = run(limited(Path::new("/bin/sh")).args(["-c", script]), Duration::from_secs(1)).unwrap();
         assert_eq!(run.end, End::Passed);
-        assert!(run.time < Duration::from_millis(1900), "{:?}", run.time);
     }
 }

@@ -47,6 +47,7 @@ pub(crate) struct Test {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Baseline {
     pub(crate) passes: bool,
+    /// Of the processors.
     pub(crate) seconds: f64,
     /// The numbers of the Rust mutants that it reaches.
     pub(crate) mutants: BTreeSet<usize>,
@@ -70,6 +71,7 @@ pub(crate) struct Outcome {
     pub(crate) verdict: Verdict,
     /// The test that failed.
     pub(crate) by: String,
+    /// By the clock.
     pub(crate) seconds: f64,
 }
 

@@ -31,8 +31,12 @@ impl Sources {
     }
 }
 
+/// How the paths begin of what the tests are built from.
+const TESTED: [&str; 7] = ["Cargo", "src/", "shaders/", "tests/", "cli/", "mesh-files/", "examples/"];
+
 /// Copies what git knows or would add from `tree` to `copy`, but for `src` and `shaders`, which it returns: they are written when it is known
-/// which mutants they hold. A file that is the same is left alone, so that little is built again. Also returns a hash of all files.
+/// which mutants they hold. A file that is the same is left alone, so that little is built again. Also returns a hash of what is
+/// tested.
 ///
 /// # Errors
 /// `tree` is not the root of a git working tree, or a file cannot be read or written.
@@ -42,8 +46,7 @@ pub(crate) fn copy(tree: &Path, copy: &Path) -> Result<(Sources, u64), String> {
     let files = files(tree)?;
     for file in &files {
         let content = std::fs::read(tree.join(file)).map_err(|error| format!("{file}: {error}"))?;
-        // Chores are no part of what is tested.
-        if !file.starts_with("xtask/mutants/") {
+        if TESTED.iter().any(|start| file.starts_with(start)) {
             sum = hash(sum, &format!("{file} {:x}", hash(0, &String::from_utf8_lossy(&content))));
         }
         let is_source = file.starts_with("src/") && file.ends_with(".rs")
@@ -110,4 +113,35 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), String> {
     std::fs::create_dir_all(folder)
         .and_then(|()| std::fs::write(path, content))
         .map_err(|error| format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_is_copied_and_what_is_gone_is_removed() {
+        let folder = std::env::temp_dir().join(format!("hullfield-mutants-copy-{}", std::process::id()));
+        let (tree, to) = (folder.join("tree"), folder.join("copy"));
+        let put = |file: &str, text: &str| write(&tree.join(file), text.as_bytes()).unwrap();
+        for file in ["Cargo.toml", "README.md", "src/lib.rs", "shaders/a.wgsl", "tests/old.rs", "target/x"] {
+            put(file, file);
+        }
+        put(".gitignore", "/target\n");
+        let git = Command::new("git").args(["init", "--quiet"]).current_dir(&tree).status().unwrap();
+        assert!(git.success());
+        let (sources, first) = copy(&tree, &to).unwrap();
+        assert_eq!(sources.get("src/lib.rs"), Ok("src/lib.rs"));
+        assert_eq!(sources.of_type(".wgsl").collect::<Vec<_>>(), [("shaders/a.wgsl", "shaders/a.wgsl")]);
+        // Sources are written later, with their mutants.
+        let is_there = |file: &str| to.join(file).exists();
+        assert!(is_there("README.md") && is_there("tests/old.rs"));
+        assert!(!is_there("src/lib.rs") && !is_there("target/x"));
+        put("README.md", "other");
+        assert_eq!(copy(&tree, &to).unwrap().1, first);
+        std::fs::remove_file(tree.join("tests/old.rs")).unwrap();
+        assert_ne!(copy(&tree, &to).unwrap().1, first);
+        assert!(!is_there("tests/old.rs"));
+        std::fs::remove_dir_all(folder).unwrap();
+    }
 }
