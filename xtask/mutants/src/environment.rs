@@ -19,8 +19,8 @@ pub(crate) fn cargo(tree: &Path) -> Command {
     command
 }
 
-/// Sets what the tests find in CI.
-pub(crate) fn prepare_test(command: &mut Command, is_long: bool) {
+/// Sets what the tests find in CI, and where their temporary files go.
+pub(crate) fn prepare_test(command: &mut Command, scratch: &Path, is_long: bool) {
     command.env("HULLFIELD_REQUIRE_GPU", "1");
     if is_long {
         command.env("HULLFIELD_LONG", "1");
@@ -34,8 +34,11 @@ pub(crate) fn prepare_test(command: &mut Command, is_long: bool) {
     command.env("PROPTEST_MAX_SHRINK_ITERS", "0").env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "1");
     // To find the lines of a panic takes longer than most tests.
     command.env("RUST_BACKTRACE", "0");
+    for name in ["TMPDIR", "TMP", "TEMP"] {
+        command.env(name, scratch);
+    }
     // Without it Mesa prints a message for each device.
     if cfg!(target_os = "linux") && std::env::var_os("XDG_RUNTIME_DIR").is_none() {
-        command.env("XDG_RUNTIME_DIR", std::env::temp_dir());
+        command.env("XDG_RUNTIME_DIR", scratch);
     }
 }

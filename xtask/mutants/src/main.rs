@@ -60,6 +60,7 @@ fn run(options: &Options) -> Result<(), String> {
         let _ = std::fs::rename(&path, path.with_file_name("results.old.json"));
         build(options, &copy, &sources, sample)?
     };
+    clear(&options.out.join("scratch"))?;
     baseline::run(&mut results, &options.out)?;
     choose_wgsl(&mut results, options, &sources)?;
     control(&mut results, options, &sources)?;
@@ -71,6 +72,13 @@ fn run(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
+/// Makes an empty folder.
+fn clear(folder: &Path) -> Result<(), String> {
+    // Where it is missing, there is nothing to remove.
+    let _ = std::fs::remove_dir_all(folder);
+    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))
+}
+
 /// Builds the copy with Rust mutants, and lists its tests.
 fn build(options: &Options, copy: &Path, sources: &Sources, sample: Sample) -> Result<Results, String> {
     let target = options.out.join("build");
@@ -80,12 +88,13 @@ fn build(options: &Options, copy: &Path, sources: &Sources, sample: Sample) -> R
     let (programs, numbers) = loop {
         let numbers = choice.choose(options.rust)?;
         eprintln!("mutants: cargo test --no-run with {} mutants", numbers.len());
-        match programs::build(copy, &target)? {
+        match programs::build(copy, &target, &options.out.join("scratch"))? {
             Ok(programs) => break (programs, numbers),
             // What a check doesn't find.
             Err(messages) => choice.refuse(&messages)?,
         }
     };
+    clear(&options.out.join("scratch"))?;
     let mut results = Results { sample, ..Results::default() };
     results.tests = list_tests(&programs, options.long)?;
     results.programs = programs;
@@ -182,6 +191,7 @@ fn try_mutants(results: &mut Results, options: &Options, sources: &Sources) -> R
         let entry = &results.mutants[index];
         let text = sources.get(&entry.mutant.file)?;
         let outcome = trial::run(results, entry, text, &options.out)?;
+        clear(&options.out.join("scratch"))?;
         let place = format!("{}/{count}, {:.0} s", index + 1, start.elapsed().as_secs_f64());
         eprint!("mutants: {place}: {:.1} s, {}", outcome.seconds, report::describe(entry, outcome.verdict));
         if !outcome.by.is_empty() {

@@ -22,6 +22,8 @@ pub(crate) struct Program {
     pub(crate) executable: PathBuf,
     /// Where cargo would run it.
     pub(crate) folder: PathBuf,
+    /// Where its temporary files go: a program that is killed leaves them there.
+    pub(crate) scratch: PathBuf,
 }
 
 /// The programs, or what the compiler said instead.
@@ -31,7 +33,7 @@ pub(crate) type Built = Result<Vec<Program>, Vec<Message>>;
 ///
 /// # Errors
 /// Cargo cannot be run.
-pub(crate) fn build(copy: &Path, target: &Path) -> Result<Built, String> {
+pub(crate) fn build(copy: &Path, target: &Path, scratch: &Path) -> Result<Built, String> {
     let mut command = cargo(copy);
     command.args(BUILD.split_whitespace()).arg("--target-dir").arg(target).env("CARGO_INCREMENTAL", "0");
     let (messages, has_passed) = messages::run(&mut command)?;
@@ -46,7 +48,8 @@ pub(crate) fn build(copy: &Path, target: &Path) -> Result<Built, String> {
         let package = folder.strip_prefix(copy).unwrap_or(&folder).to_string_lossy().into_owned();
         let kind = artifact.target.kind.first().map(String::as_str).unwrap_or_default();
         let place = if package.is_empty() { kind.to_owned() } else { format!("{package}/{kind}") };
-        programs.push(Program { name: format!("{place}/{}", artifact.target.name), executable, folder });
+        let name = format!("{place}/{}", artifact.target.name);
+        programs.push(Program { name, executable, folder, scratch: scratch.to_owned() });
     }
     programs.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(Ok(programs))
@@ -57,7 +60,7 @@ impl Program {
     pub(crate) fn command(&self, is_long: bool) -> Command {
         let mut command = limited(&self.executable);
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
-        prepare_test(&mut command, is_long);
+        prepare_test(&mut command, &self.scratch, is_long);
         command
     }
 

@@ -167,7 +167,12 @@ mod tests {
                 "#!/bin/sh\nif [ \"$HULLFIELD_MUTANT\" = 7 ]; then echo 'test a ... FAILED'; exit 101; fi\n";
             std::fs::write(&executable, script).unwrap();
             std::fs::set_permissions(&executable, std::fs::Permissions::from_mode(0o755)).unwrap();
-            let program = Program { name: "test/p".into(), executable, folder: folder.clone() };
+            let program = Program {
+                name: "test/p".into(),
+                executable,
+                folder: folder.clone(),
+                scratch: folder.clone(),
+            };
             let results =
                 Results { programs: vec![program], tests: vec![test(0, "a")], ..Results::default() };
             (results, folder)
