@@ -412,7 +412,7 @@ fn fields_of_both_engines_lead_agents_alike() {
     let Some(gpu) = common::gpu() else { return };
     let mut random = Random::new(seed(61));
     for connectivity in CONNECTIVITIES_2D.into_iter().chain(CONNECTIVITIES_3D) {
-        let grid = seeded(&mut random, [37, 29, 4], connectivity);
+        let grid = seeded(&mut random, [21, 18, 4], connectivity);
         let free = free_cells(&grid);
         let goals = [free[0], free[free.len() / 2]];
         let [ours, theirs] = [Engine::cpu(), gpu.clone()].map(|engine| {

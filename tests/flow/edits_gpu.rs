@@ -127,7 +127,7 @@ fn updates_equal_fresh_solves() {
                 }
                 let engine = if number % 4 < 2 { &strips } else { &whole };
                 // Mesa's llvmpipe 22.3 keeps some MiB for each solve by relaxation, until the process ends; SwiftShader does not.
-                let counts = update_repeatedly(engine, scene, extent(6, 8), random);
+                let counts = update_repeatedly(engine, scene, extent(5, 8), random);
                 all.updates += counts.updates;
                 all.quicker += counts.quicker;
                 all.in_strips += counts.in_strips;
@@ -135,7 +135,7 @@ fn updates_equal_fresh_solves() {
         }
     }
     println!("{all:?}");
-    assert!(all.updates > 40 && all.quicker > all.updates / 2 && all.in_strips > 10, "{all:?}");
+    assert!(all.updates > 30 && all.quicker > all.updates / 2 && all.in_strips > 10, "{all:?}");
 }
 
 /// Edits that change half of a field, one after the other: a wall around the goal, and its door.
