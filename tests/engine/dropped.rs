@@ -13,7 +13,7 @@ use hullfield::{Engine, Pending};
 use hullfield_oracle::extent;
 
 /// The answer of a query behind another one that has all threads. Panics if it does not come in time.
-fn answer<T>(mut pending: Pending<T>) -> T {
+fn answer<T: 'static>(mut pending: Pending<T>) -> T {
     let started = Instant::now();
     let mut context = Context::from_waker(Waker::noop());
     loop {

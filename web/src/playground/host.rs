@@ -261,7 +261,7 @@ impl Host {
 ///
 /// # Errors
 /// Those of the answer.
-pub fn ready<T>(pending: hullfield::Pending<T>) -> hullfield::Result<T> {
+pub fn ready<T: 'static>(pending: hullfield::Pending<T>) -> hullfield::Result<T> {
     #[cfg(not(target_arch = "wasm32"))]
     return pending.wait();
     #[cfg(target_arch = "wasm32")]
