@@ -122,12 +122,12 @@ fn updates_equal_fresh_solves() {
                 scene.options.max_distance = max_distance;
                 number += 1;
                 // Software drivers take a tenth of a second for an update, and llvmpipe keeps a megabyte of each.
-                if !number.is_multiple_of(extent(5, 3)) {
+                if !number.is_multiple_of(extent(7, 5)) {
                     continue;
                 }
                 let engine = if number % 4 < 2 { &strips } else { &whole };
                 // Mesa's llvmpipe 22.3 keeps some MiB for each solve by relaxation, until the process ends; SwiftShader does not.
-                let counts = update_repeatedly(engine, scene, extent(5, 8), random);
+                let counts = update_repeatedly(engine, scene, extent(6, 8), random);
                 all.updates += counts.updates;
                 all.quicker += counts.quicker;
                 all.in_strips += counts.in_strips;
@@ -135,7 +135,7 @@ fn updates_equal_fresh_solves() {
         }
     }
     println!("{all:?}");
-    assert!(all.updates > 30 && all.quicker > all.updates / 2 && all.in_strips > 10, "{all:?}");
+    assert!(all.updates > 20 && all.quicker > all.updates / 2 && all.in_strips > 5, "{all:?}");
 }
 
 /// Edits that change half of a field, one after the other: a wall around the goal, and its door.

@@ -199,13 +199,13 @@ fn windows_larger_than_a_binding_are_solved() {
 /// The engine's limit decides the size of the tiles; an edge that is too long for it is an error.
 #[test]
 fn device_memory_is_limited() {
-    let size = [480, 440, 1];
+    let size = [700, 640, 1];
     let random = &mut Random::new(2);
     let scene = Scene::new("limited", size, Connectivity::default(), scenes::noise(size, 0.2, random));
     let scene = scene.random_goals(2, random).random_costs(60, random);
     let plain = RasterOptions { connectivity: scene.connectivity, ..RasterOptions::default() };
     let mut edges = Vec::new();
-    for limit in [6 << 20, 8 << 20] {
+    for limit in [10 << 20, 14 << 20] {
         let Some(engine) = gpu_with(EngineOptions { memory_limit: Some(limit), ..Default::default() }) else {
             return;
         };
@@ -220,7 +220,7 @@ fn device_memory_is_limited() {
         let error = error.unwrap_err();
         assert!(matches!(error, Error::MemoryLimit { limit_bytes, .. } if limit_bytes == limit), "{error}");
     }
-    assert!(edges[0] < edges[1] && edges[1] < 480, "{edges:?}");
+    assert!(edges[0] < edges[1] && edges[1] < 700, "{edges:?}");
     let Some(engine) = gpu_with(EngineOptions { memory_limit: Some(1 << 20), ..Default::default() }) else {
         return;
     };
