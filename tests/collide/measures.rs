@@ -7,7 +7,7 @@
 use hullfield::collide::{ContactOptions, DistanceOptions, ManifoldOptions, Precision, Stats};
 use hullfield_oracle::measure::percentile_99;
 use hullfield_oracle::scenes::{self, Near, Pile, Scene};
-use hullfield_oracle::{corpus, extent, random::Random, seed};
+use hullfield_oracle::{corpus, extent, random::Random};
 
 use crate::answers;
 use crate::answers::{JudgedScene, MeasureQuery, engines, extreme};
@@ -24,7 +24,7 @@ fn corpus_sets() -> Vec<Vec<[f32; 3]>> {
 #[test]
 fn corpus_pairs_at_five_scales() {
     // `hullfield-bench accuracy` does this with 100,000 pairs.
-    let near = Near { count: extent(1_500, 6_000), seed: seed(61), ..Near::default() };
+    let near = Near { count: extent(1_500, 6_000), seed: 61, ..Near::default() };
     let scene = scenes::near_pairs(&corpus_sets(), near);
     for scale in scenes::SCALES {
         let known = JudgedScene::new(format!("corpus at {scale:e}"), scene.scaled(scale));
@@ -46,10 +46,9 @@ fn corpus_pairs_at_five_scales() {
 #[test]
 fn stretched_and_rounded_corpus_pairs() {
     let sets = corpus_sets();
-    let near = Near { count: extent(300, 3_000), stretch: 10.0, seed: seed(62), ..Near::default() };
+    let near = Near { count: extent(300, 3_000), stretch: 10.0, seed: 62, ..Near::default() };
     check("stretched", scenes::near_pairs(&sets, near));
-    let near =
-        Near { count: extent(300, 3_000), stretch: 3.0, rounded: 0.5, seed: seed(63), ..Near::default() };
+    let near = Near { count: extent(300, 3_000), stretch: 3.0, rounded: 0.5, seed: 63, ..Near::default() };
     let scene = scenes::near_pairs(&sets, near);
     for scale in [1e-5, 1.0, 1e5] {
         check(&format!("rounded at {scale:e}"), scene.scaled(scale));
@@ -58,22 +57,18 @@ fn stretched_and_rounded_corpus_pairs() {
 
 #[test]
 fn balls_capsules_and_rounded_boxes() {
-    check(
-        "round",
-        scenes::round_pairs(Near { count: extent(750, 3_000), seed: seed(64), ..Near::default() }),
-    );
-    let near =
-        Near { count: extent(500, 2_000), rounded: 1.0, stretch: 4.0, seed: seed(65), ..Near::default() };
+    check("round", scenes::round_pairs(Near { count: extent(750, 3_000), seed: 64, ..Near::default() }));
+    let near = Near { count: extent(500, 2_000), rounded: 1.0, stretch: 4.0, seed: 65, ..Near::default() };
     check("round, bodies rounded too", scenes::round_pairs(near));
 }
 
 #[test]
 fn far_from_the_origin() {
-    check("far", scenes::far(extent(250, 2_000), seed(66)));
+    check("far", scenes::far(extent(250, 2_000), 66));
     let sets = corpus_sets();
     let scene = scenes::near_pairs(
         &sets,
-        Near { count: extent(120, 1_000), rounded: 0.2, seed: seed(67), ..Near::default() },
+        Near { count: extent(120, 1_000), rounded: 0.2, seed: 67, ..Near::default() },
     );
     for reach in [1e3, 1e6] {
         check(&format!("corpus about {reach:e}"), scene.moved([reach, -reach, reach]));
@@ -85,7 +80,7 @@ fn far_from_the_origin() {
 /// parry3d in f32 calls 4,330 of 5,000 boxes apart at a gap of 1e-4 of their size the wrong way.
 #[test]
 fn kissing_boxes() {
-    check("kissing boxes", scenes::kissing_boxes(extent(1_000, 4_000), seed(68)));
+    check("kissing boxes", scenes::kissing_boxes(extent(1_000, 4_000), 68));
 }
 
 /// parry3d in f32 says that 1,953 of 13,644 separated hulls of radius 0.01 intersect, and its `contact` finds none of
@@ -93,14 +88,14 @@ fn kissing_boxes() {
 #[test]
 fn tiny_and_huge_hulls() {
     for radius in [0.01, 0.001, 1e-5, 1e5] {
-        check(&format!("hulls of radius {radius}"), scenes::tiny(radius, extent(400, 1_500), seed(69)));
+        check(&format!("hulls of radius {radius}"), scenes::tiny(radius, extent(400, 1_500), 69));
     }
 }
 
 #[test]
 fn debris_on_a_floor() {
     for tilted in [false, true] {
-        check("debris", scenes::debris(extent(400, 1_500), tilted, seed(70)));
+        check("debris", scenes::debris(extent(400, 1_500), tilted, 70));
     }
 }
 
@@ -115,7 +110,7 @@ fn hulls_on_the_ground() {
         scenes::stacked_cubes(1).hulls[0][..4].to_vec(),
     ]);
     for tilted in [false, true] {
-        check("ground", scenes::ground(&sets, extent(400, 1_500), tilted, seed(71)));
+        check("ground", scenes::ground(&sets, extent(400, 1_500), tilted, 71));
     }
 }
 
@@ -125,12 +120,12 @@ fn coincident_bodies() {
     let mut sets = corpus_sets();
     sets.truncate(600);
     sets.push(scenes::stacked_cubes(1).hulls[0].clone());
-    check("coincident", scenes::coincident(&sets, seed(72)));
+    check("coincident", scenes::coincident(&sets, 72));
 }
 
 #[test]
 fn boxes_in_boxes() {
-    check("box in box", scenes::box_in_box(extent(250, 1_000), seed(73)));
+    check("box in box", scenes::box_in_box(extent(250, 1_000), 73));
 }
 
 /// libccd answers with NaN.
@@ -141,17 +136,17 @@ fn stacked_cubes() {
 
 #[test]
 fn needles_and_plates() {
-    check("slender", scenes::slender(Near { count: extent(500, 2_000), seed: seed(74), ..Near::default() }));
+    check("slender", scenes::slender(Near { count: extent(500, 2_000), seed: 74, ..Near::default() }));
     check(
         "slender, stretched",
-        scenes::slender(Near { count: extent(250, 1_000), stretch: 10.0, seed: seed(75), ..Near::default() }),
+        scenes::slender(Near { count: extent(250, 1_000), stretch: 10.0, seed: 75, ..Near::default() }),
     );
 }
 
 #[test]
 fn hulls_of_many_vertices() {
     for &(point_count, count) in extent(&[(128, 80), (512, 12)][..], &[(128, 400), (512, 60), (4_096, 4)]) {
-        let near = Near { count, seed: seed(76), ..Near::default() };
+        let near = Near { count, seed: 76, ..Near::default() };
         check(&format!("{point_count} vertices"), scenes::large(point_count, near));
     }
 }
@@ -159,7 +154,7 @@ fn hulls_of_many_vertices() {
 #[test]
 fn resting_piles_stay_in_f32() {
     for kind in [Pile::Wall, Pile::Pyramid, Pile::Heap] {
-        let scene = scenes::pile(kind, 600, seed(77));
+        let scene = scenes::pile(kind, 600, 77);
         for stats in JudgedScene::new(format!("{kind:?}"), scene).check_every() {
             let share = stats.settled_count as f64 / stats.candidate_count as f64;
             // Bricks that lie askew by 1e-5 to 1e-4: gaps near ¾ τ, and slivers of faces, which f32 can't promise the depth of.
@@ -173,10 +168,10 @@ fn resting_piles_stay_in_f32() {
 fn a_changed_row_is_noticed() {
     use answers::{contact_rows, distance_rows, manifold_rows};
     use hullfield::collide::Pairs;
-    let known = JudgedScene::new("control", scenes::kissing_boxes(300, seed(78)));
+    let known = JudgedScene::new("control", scenes::kissing_boxes(300, 78));
     let (pairs, truths) = (&known.scene.pairs, &known.truths);
     let judge = known.judge(Precision::Fast);
-    let mut random = Random::new(seed(78));
+    let mut random = Random::new(78);
     for (_, engine) in engines() {
         let arena = known.arena(&engine, Precision::Fast);
         let given = Pairs::Given(pairs);

@@ -7,7 +7,7 @@ use hullfield::collide::{
 };
 use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes::{self, Kind, Near, Scene};
-use hullfield_oracle::{certify, corpus, extent, gap, seed, tolerance};
+use hullfield_oracle::{certify, corpus, extent, gap, tolerance};
 
 use crate::answers::{bodies, hulls, shapes};
 
@@ -20,7 +20,7 @@ fn near_pairs(sets: &[Vec<[f32; 3]>], count: usize, placed: f64, stretch: f64, s
 }
 
 fn ball_of_128() -> Vec<[f32; 3]> {
-    scenes::convex_set(&mut Random::new(seed(81)), Kind::Ball, 128)
+    scenes::convex_set(&mut Random::new(81), Kind::Ball, 128)
 }
 
 /// Against exhaustive separating axes, over the scenes that are hardest on GJK and EPA.
@@ -31,13 +31,13 @@ fn exact_contacts_are_within_a_billionth() {
     let scenes = [
         ("near", near_pairs(&sets, extent(1_000, 4_000), 0.5, 1.0, 1)),
         ("stretched", near_pairs(&sets, extent(500, 2_000), 0.5, 1000.0, 2)),
-        ("kissing", scenes::kissing_boxes(1_000, seed(78))),
-        ("debris", scenes::debris(1_000, true, seed(79))),
-        ("coincident", scenes::coincident(&sets[..300], seed(80))),
+        ("kissing", scenes::kissing_boxes(1_000, 78)),
+        ("debris", scenes::debris(1_000, true, 79)),
+        ("coincident", scenes::coincident(&sets[..300], 80)),
         ("stacked", scenes::stacked_cubes(3)),
-        ("boxed", scenes::box_in_box(500, seed(83))),
+        ("boxed", scenes::box_in_box(500, 83)),
         ("round", near_pairs(std::slice::from_ref(&round), 50, 1.0, 1.0, 82)),
-        ("concentric", scenes::coincident(&[round], seed(84))),
+        ("concentric", scenes::coincident(&[round], 84)),
     ];
     for (name, scene) in scenes {
         let hulls = hulls(&scene.hulls);
@@ -80,11 +80,11 @@ fn fast_contacts_are_within_the_tolerance_of_exact_ones() {
     let scenes = [
         ("near", near_pairs(&sets, extent(1_500, 6_000), 0.5, 1.0, 1), 0.07),
         ("stretched", near_pairs(&sets, extent(500, 2_000), 0.5, 1000.0, 2), 0.2),
-        ("kissing", scenes::kissing_boxes(1_000, seed(78)), 0.22),
-        ("debris", scenes::debris(1_000, true, seed(79)), 0.1),
-        ("coincident", scenes::coincident(&sets[..300], seed(80)), 0.6),
+        ("kissing", scenes::kissing_boxes(1_000, 78), 0.22),
+        ("debris", scenes::debris(1_000, true, 79), 0.1),
+        ("coincident", scenes::coincident(&sets[..300], 80), 0.6),
         ("stacked", scenes::stacked_cubes(3), 0.01),
-        ("boxed", scenes::box_in_box(500, seed(83)), 0.01),
+        ("boxed", scenes::box_in_box(500, 83), 0.01),
         ("round", near_pairs(&[ball_of_128()], extent(300, 1000), 1.0, 1.0, 82), 0.5),
     ];
     for (name, scene, share) in scenes {
@@ -152,7 +152,7 @@ fn fast_contacts_are_within_the_tolerance_of_exact_ones() {
 #[test]
 fn fast_contacts_with_half_spaces_are_within_the_tolerance_of_exact_ones() {
     let sets = corpus::hulls().unwrap().sets;
-    let mut random = Random::new(seed(5));
+    let mut random = Random::new(5);
     let mut hulls: Vec<Hull> =
         sets[..50].iter().map(|set| Hull::from_points(set).unwrap().rounded(0.05).unwrap()).collect();
     let ground = hulls.len() as u32;

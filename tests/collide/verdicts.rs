@@ -67,7 +67,7 @@ fn coincident_nested_and_stacked() {
 #[test]
 fn a_resting_pile_stays_in_f32() {
     for kind in [Pile::Wall, Pile::Pyramid, Pile::Heap] {
-        let scene = scenes::pile(kind, 1_000, seed(50));
+        let scene = scenes::pile(kind, 1_000, 50);
         for found in check_every_verdict("pile", &scene) {
             let share = found.stats.settled_count as f64 / found.rows.len() as f64;
             println!("{kind:?}: {:.3} % of {} pairs settled in f64", 100.0 * share, found.rows.len());
@@ -85,7 +85,7 @@ fn all_bodies_are_the_given_pairs_that_hit() {
 
 fn all_bodies(count: usize, least_hits: u64, engines: Vec<(&'static str, Engine)>) {
     let sets = extreme(&corpus::hulls().unwrap().sets);
-    let scene = scenes::tumbling(&sets[..60], count, 20.0, seed(51)).scene;
+    let scene = scenes::tumbling(&sets[..60], count, 20.0, 51).scene;
     let candidates: Vec<[u32; 2]> = scenes::overlapping_boxes(&scene, 1e-5);
     let scene = Scene { pairs: candidates, ..scene };
     let truths = scene.truths();
@@ -115,7 +115,7 @@ fn all_bodies(count: usize, least_hits: u64, engines: Vec<(&'static str, Engine)
 #[ignore = "long: cargo xtask test --all"]
 fn every_pair_of_three_thousand_bodies() {
     let sets = extreme(&corpus::hulls().unwrap().sets);
-    let scene = scenes::tumbling(&sets[..200], 3_000, 20.0, seed(52)).scene;
+    let scene = scenes::tumbling(&sets[..200], 3_000, 20.0, 52).scene;
     let shapes: Vec<Shape> = scene.shapes();
     let truth = |a: u32, b: u32| -> Truth {
         let [a, b] = [a, b].map(|body| &scene.bodies[body as usize]);
