@@ -246,7 +246,17 @@ pub(crate) fn try_chunks_mut<T: Send, E: Send>(
     len: usize,
     work: impl Fn(usize, &mut [T]) -> Result<(), E> + Shared,
 ) -> Result<(), E> {
-    map_chunks_mut(items, len, work).into_iter().collect()
+    let first = Mutex::new(None);
+    consume(slots(items.chunks_mut(len)), Share::of(ONE), |number, chunk| {
+        if let Err(error) = work(number, chunk) {
+            let mut first = lock(&first);
+            if first.as_ref().is_none_or(|(other, _)| number < *other) {
+                *first = Some((number, error));
+            }
+        }
+    });
+    let first = first.into_inner().unwrap_or_else(PoisonError::into_inner);
+    first.map_or(Ok(()), |(_, error)| Err(error))
 }
 
 /// Runs `work` for each item, one at a time.
