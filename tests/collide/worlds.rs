@@ -283,7 +283,7 @@ fn blocks_of_bodies_obey_the_rules() {
             let still = crowd(if world_count == 3 { 60 } else { 300 }, side, 40, 33);
             // A software device keeps memory of each query, so that a crowd is with statics or without.
             let still = if at % 2 == 0 { &still[..] } else { &[] };
-            // Pairs that touch too, so that each crowd has rows less.
+            // Some pairs that touch too, so that each crowd has rows less. All of them would not fit a binding.
             let touching = arena(&Engine::cpu(), &[])
                 .intersections(BodyColumns::new(&bodies), Pairs::BroadPhase)
                 .unwrap()
@@ -291,7 +291,7 @@ fn blocks_of_bodies_obey_the_rules() {
                 .unwrap();
             let mut excluded: Vec<[u32; 2]> =
                 (0..count as u32 - 9).step_by(3).map(|row| [row, row + 9]).collect();
-            excluded.extend(touching.rows.iter().step_by(3).map(|hit| [hit.a, hit.b]));
+            excluded.extend(touching.rows.iter().step_by(3).take(60).map(|hit| [hit.a, hit.b]));
             if !still.is_empty() {
                 excluded.push([count as u32, 0]);
             }
