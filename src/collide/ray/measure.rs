@@ -7,7 +7,7 @@ use crate::collide::ray::cast::{nearest_of_core, nearest_of_segment, reach};
 use crate::collide::ray::clip::highest_plane;
 use crate::collide::scene::frame::{Core, Frame};
 
-/// A point nearer to a core than this share of the bounding radius gets the normal of a plane: that of a small difference would be noise.
+/// A point nearer to a core than this share of the bounding radius gets the normal of a plane, or one across a segment: that of a small difference would be noise.
 const CLOSE: f64 = 1e-9;
 /// A point no higher above any plane than this share of the bounding radius is in the hull.
 const ON_FACE: f64 = 1e-13;
@@ -48,8 +48,9 @@ pub(crate) fn measure(table: &PlaneTable, frame: &Frame, point: DVec3, limit: f6
         let ends = [scaled(0), scaled(1)];
         let core = if frame.core == Core::Segment { nearest_of_segment(ends, local) } else { DVec3::ZERO };
         let length = (local - core).length();
-        // In the core every direction across it is a normal.
-        let normal = if length > 0.0 { (local - core) / length } else { across(ends[1] - ends[0]) };
+        // In the core every direction across it is a normal, and next to it the difference is rounding, which may point along it.
+        let is_off = length > CLOSE * frame.radius;
+        let normal = if is_off { (local - core) / length } else { across(ends[1] - ends[0]) };
         return found(length, normal, core);
     }
     let (height, plane) = highest_plane(&table.blocks, local * frame.inverse, frame.inverse);
