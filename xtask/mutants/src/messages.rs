@@ -89,7 +89,7 @@ impl Span {
 /// Runs cargo with messages as JSON, and returns them with whether it succeeded. What is not JSON goes to this program's output.
 ///
 /// # Errors
-/// Cargo cannot be run, or its messages are of another form.
+/// Cargo cannot be run, or was ended from outside, or its messages are of another form.
 pub(crate) fn run(command: &mut Command) -> Result<(Vec<Message>, bool), String> {
     let mut child = command
         .arg("--message-format=json")
@@ -106,5 +106,9 @@ pub(crate) fn run(command: &mut Command) -> Result<(Vec<Message>, bool), String>
         }
     }
     let status = child.wait().map_err(|error| format!("cargo: {error}"))?;
+    let is_error = |message: &Message| matches!(message, Message::Compiler { message } if message.is_error());
+    if !status.success() && !messages.iter().any(is_error) {
+        return Err(format!("cargo failed without an error of the compiler: {status}"));
+    }
     Ok((messages, status.success()))
 }

@@ -111,10 +111,12 @@ impl Mutant {
         };
         if self.kind == Kind::Body {
             let lines = text.lines().skip(self.lines.0 - 1).map(str::trim);
-            let signature = lines
-                .filter(|line| !line.starts_with("//") && !line.starts_with('#'))
-                .find(|line| line.contains("fn "))
-                .unwrap_or_default();
+            let mut lines = lines
+                .skip_while(|line| line.starts_with("//") || line.starts_with('#') || !line.contains("fn "));
+            let mut signature = lines.next().unwrap_or_default().to_owned();
+            while let Some(line) = lines.next().filter(|_| !signature.contains('{')) {
+                signature = format!("{signature} {line}");
+            }
             let new = signature.split('{').next().unwrap_or_default().trim_end();
             return format!("- {signature}\n+ {new} {{ {} }}", self.replacement);
         }
@@ -194,6 +196,9 @@ pub(crate) mod tests {
         let text = "/// A fn of f.\n#[inline]\nfn f() {\n    if a < b {\n    }\n}\n";
         let body = mutant(text, "if a < b {\n    }", "return", Kind::Body);
         assert_eq!(body.diff(text), "- fn f() {\n+ fn f() { return }");
+        let text = "fn f(\n    a: u32,\n) -> u32 {\n    a\n}\n";
+        let body = Mutant { lines: (1, 5), ..mutant(text, "a\n}", "0", Kind::Body) };
+        assert_eq!(body.diff(text), "- fn f( a: u32, ) -> u32 {\n+ fn f( a: u32, ) -> u32 { 0 }");
         let arms = "match a {\n    1 => {\n    }\n    _ => {}\n}";
         let arm = mutant(arms, "1 => {\n    }", "", Kind::Arm);
         assert_eq!(arm.diff(arms), "- 1 => { …\n+ ");

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,8 @@ pub(crate) enum End {
     /// With the name of the test, or what is known.
     Failed(String),
     TimedOut,
+    /// Someone else has ended it, which says nothing of its tests.
+    Interrupted,
 }
 
 /// A run of a program.
@@ -75,8 +77,26 @@ pub(crate) fn run(command: &mut Command, limit: Duration) -> Result<Run, String>
     }
     clock.finish();
     let status = child.wait().map_err(|error| error.to_string())?;
-    let end = if status.success() { End::Passed } else { End::Failed(format!("the program: {status}")) };
+    let end = if status.success() {
+        End::Passed
+    } else if is_interrupted(status) {
+        End::Interrupted
+    } else {
+        End::Failed(format!("the program: {status}"))
+    };
     Ok(Run { end, time: clock.used })
+}
+
+/// Whether a program has ended by a signal that people and tools send, and no program to itself: hangup, interrupt or termination.
+#[cfg(unix)]
+fn is_interrupted(status: ExitStatus) -> bool {
+    use std::os::unix::process::ExitStatusExt as _;
+    matches!(status.signal(), Some(1 | 2 | 15))
+}
+
+#[cfg(not(unix))]
+fn is_interrupted(_: ExitStatus) -> bool {
+    false
 }
 
 /// The lines of a program's output, as they come.
@@ -228,6 +248,7 @@ mod tests {
         assert_eq!(shell("echo 'test a ... ok'", minute), End::Passed);
         assert!(matches!(shell("exit 3", minute), End::Failed(_)));
         assert!(matches!(shell("kill -ABRT $$", minute), End::Failed(_)));
+        assert_eq!(shell("kill -TERM $$", minute), End::Interrupted);
     }
 
     #[test]

@@ -8,11 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::environment::{cargo, prepare_test};
 use crate::messages::{self, Message};
-use crate::process::{self, Run, limited};
+use crate::process::{self, End, Run, limited};
 
 /// The packages and features whose tests CI runs; the benches, the playground, the Python package and the documentation's tests are left out.
 const BUILD: &str = "test --no-run --quiet --package hullfield --package hullfield-tests --package hullfield-cli \
     --features hullfield-tests/serde,hullfield-tests/tracing --lib --bins --tests";
+
+/// How often a program is run that someone else ends.
+const TRIES: usize = 3;
 
 /// A program with tests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -87,10 +90,10 @@ impl Program {
         Ok(tests)
     }
 
-    /// Runs some of its tests on `threads` threads in a prepared environment.
+    /// Runs some of its tests on `threads` threads in a prepared environment; again where someone else ends the program.
     ///
     /// # Errors
-    /// The program cannot be run.
+    /// The program cannot be run, or is ended again and again.
     pub(crate) fn run(
         &self,
         tests: &[&str],
@@ -99,12 +102,18 @@ impl Program {
         limit: Duration,
         prepare: impl Fn(&mut Command),
     ) -> Result<Run, String> {
-        let mut command = self.command(is_long);
-        command.arg("--exact").args(tests).arg(format!("--test-threads={threads}"));
-        if is_long {
-            command.arg("--include-ignored");
+        for _ in 0..TRIES {
+            let mut command = self.command(is_long);
+            command.arg("--exact").args(tests).arg(format!("--test-threads={threads}"));
+            if is_long {
+                command.arg("--include-ignored");
+            }
+            prepare(&mut command);
+            let run = process::run(&mut command, limit)?;
+            if run.end != End::Interrupted {
+                return Ok(run);
+            }
         }
-        prepare(&mut command);
-        process::run(&mut command, limit)
+        Err(format!("{}: ended by a signal from outside, {TRIES} times", self.name))
     }
 }

@@ -82,9 +82,15 @@ pub(crate) fn try_all(results: &Results, tests: &[(&Test, f64)], active: Active)
         let is_long = results.sample.is_long;
         let by = |test: &str| format!("{}: {test}", program.name);
         match program.run(&names, THREADS, is_long, limit, |command| active.prepare(command))?.end {
-            End::Passed => {}
+            End::Passed | End::Interrupted => {}
             End::Failed(test) => return Ok(outcome(Verdict::Killed, by(&test))),
-            End::TimedOut => return Ok(outcome(Verdict::Timeout, by(&format!("{} tests", names.len())))),
+            End::TimedOut => {
+                let test = match names[..] {
+                    [name] => name.to_owned(),
+                    _ => format!("one of {} tests", names.len()),
+                };
+                return Ok(outcome(Verdict::Timeout, by(&test)));
+            }
         }
     }
     Ok(outcome(Verdict::Survived, String::new()))
