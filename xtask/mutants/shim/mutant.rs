@@ -35,7 +35,9 @@ fn is_active_slow(mutant: u32) -> bool {
         ACTIVE.store(read(), Ordering::Relaxed);
     }
     let active = ACTIVE.load(Ordering::Relaxed);
-    if active == TRACING && REACHED.get(mutant as usize).is_some_and(|reached| !reached.swap(true, Ordering::Relaxed)) {
+    if active == TRACING
+        && REACHED.get(mutant as usize).is_some_and(|reached| !reached.swap(true, Ordering::Relaxed))
+    {
         write(&format!("rust {mutant}\n"));
     }
     active == mutant
