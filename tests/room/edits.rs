@@ -405,8 +405,14 @@ fn a_door_shut_on_the_start_leaves_it_on_either_side() {
 
 #[test]
 fn edges_within_an_ulp_of_the_cells_edges_open_and_shut_nothing() {
-    // Obstacles whose corners and edges run along the edges between cells, some of them moved by an ulp.
-    let mut random = Random::new(29);
+    // With the last seed an edge ran beside the cells' edge, on its far side: no cell was left between the two.
+    for seed in [seed(29), 4_148_286_239_644_191_734] {
+        check_edges_within_an_ulp(&mut Random::new(seed));
+    }
+}
+
+/// Obstacles whose corners and edges run along the edges between cells, some of them moved by an ulp.
+fn check_edges_within_an_ulp(random: &mut Random) {
     for k in 0..150 {
         let turn = random.between(0.0, 3.0);
         let (sin, cos) = turn.sin_cos();
@@ -425,7 +431,7 @@ fn edges_within_an_ulp_of_the_cells_edges_open_and_shut_nothing() {
         let mut ring = Vec::new();
         for [x, y] in [[low[0], low[1]], [high[0], low[1]], [high[0], high[1]], [low[0], high[1]]] {
             let p = rotate([x as f64, y as f64]);
-            ring.push([nudge(&mut random, p[0]), nudge(&mut random, p[1])]);
+            ring.push([nudge(random, p[0]), nudge(random, p[1])]);
         }
         room.put_obstacle(&ring).unwrap();
         let area = ((high[0] - low[0]) * (high[1] - low[1])) as f64;

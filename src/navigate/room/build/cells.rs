@@ -118,10 +118,15 @@ impl Cells {
         let twin = self.sides[side as usize].twin;
         for side in [side, twin] {
             if side != NONE {
-                self.sides[side as usize].twin = NONE;
-                self.sides[side as usize].neighbour = NONE;
+                self.close(side);
             }
         }
+    }
+
+    /// Makes a wall of one side of an edge. Its twin may be gone.
+    pub(crate) fn close(&mut self, side: u32) {
+        self.sides[side as usize].twin = NONE;
+        self.sides[side as usize].neighbour = NONE;
     }
 
     /// The number of cells, replaced ones included.

@@ -420,8 +420,12 @@ impl Room {
                 continue;
             }
             let (a, b) = (current_side(side), current_side(twin));
-            if is_live(cells, a) && is_live(cells, b) {
-                cells.link(a, b);
+            match (is_live(cells, a), is_live(cells, b)) {
+                (true, true) => cells.link(a, b),
+                // An obstacle covers the cell on the other side right up to this edge.
+                (true, false) => cells.close(a),
+                (false, true) => cells.close(b),
+                (false, false) => {}
             }
         }
         for local_mesh in &edits.local_meshes {
