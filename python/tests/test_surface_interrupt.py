@@ -22,7 +22,7 @@ STILL_WORKS = "assert surface.path([0, 0, 0], [3, 3, 0]).is_reached"
 @pytest.mark.parametrize(
     ("setup", "call", "after"),
     [
-        (SETUP + "points, faces = hills(1200)\n", "Surface(points, faces, interval=0.02)", ""),
+        (SETUP + "points, faces = hills(1200)\n", "Surface(points, faces, interval=0.1)", ""),
         (SETUP + "points, faces = hills(700)\n", "Surface(points, faces, landmarks=True)", ""),
         (
             BUILT,
