@@ -75,6 +75,8 @@ pub(crate) struct Goal<R> {
     pub(crate) relative: R,
     /// Directions to try at most.
     pub(crate) iteration_limit: u32,
+    /// Directions to try at most after the upper bound has stopped to fall. The best lower bound then counts, not the last.
+    pub(crate) stall_limit: u32,
 }
 
 /// Why the search stopped.
@@ -130,12 +132,23 @@ pub(crate) fn distance<D: Witness>(
         axis: direction,
         simplex,
     };
+    let mut stalls = 0;
+    // The best lower bound, and its axis.
+    let mut best = (nearest.lower, nearest.axis);
     for _ in 0..goal.iteration_limit {
         let inverse = one.divided_by(squared.sqrt());
         let corner = difference.corner(-direction);
         let along = direction.dot(corner.point) * inverse;
         nearest.lower = along;
         nearest.axis = direction * inverse;
+        if goal.stall_limit > 0 {
+            if along > best.0 {
+                best = (along, nearest.axis);
+            }
+            if stalls > 0 {
+                (nearest.lower, nearest.axis) = best;
+            }
+        }
         if along > goal.beyond {
             nearest.stop = StopReason::Beyond;
             return nearest;
@@ -147,16 +160,22 @@ pub(crate) fn distance<D: Witness>(
         simplex.corners[simplex.len] = corner;
         simplex.len += 1;
         let Some(step) = reduce(&mut simplex) else {
+            if stalls > 0 {
+                return nearest;
+            }
             nearest.stop = StopReason::Inside;
             nearest.simplex = simplex;
             return nearest;
         };
         let length = step.point.dot(step.point).sqrt();
-        if !(length < nearest.upper) {
+        if length < nearest.upper {
+            nearest.upper = length;
+            nearest.simplex = simplex;
+        } else if stalls < goal.stall_limit {
+            stalls += 1;
+        } else {
             return nearest;
         }
-        nearest.upper = length;
-        nearest.simplex = simplex;
         if length <= goal.within {
             nearest.stop = StopReason::Within;
             return nearest;

@@ -89,8 +89,15 @@ fn is_half_space(placement: &Placement<'_>) -> bool {
 /// the documented error a hundred times it.
 const SLACK: f64 = 1e-11;
 
+/// Directions to try after the distance has stopped to fall. Two facets of `D` whose normals differ by 1e-8 are at the same distance to the last
+/// bit, but a measured normal must be that of the nearer one.
+const STALLS: u32 = 16;
+
 /// Bounds that differ by less than this need no second search.
 const GOOD: f64 = 2e-10;
+
+/// A witness that is this far from the foot of the origin, relative to the sum of the bounding radii, is good.
+const GOOD_WITNESS: f64 = 1e-9;
 
 /// Bound of the error of a measured gap against the sum of the bounding radii and the distance of the centres: the documented one.
 pub(crate) const MEASURE_ERROR: f64 = 1e-9;
@@ -141,7 +148,14 @@ struct CoreGap {
 }
 
 fn search_distance(pair: &ExactRelative, start: DVec3, slack: f64) -> CoreGap {
-    let goal = Goal { beyond: f64::INFINITY, within: -1.0, slack, relative: 1e-13, iteration_limit: 512 };
+    let goal = Goal {
+        beyond: f64::INFINITY,
+        within: -1.0,
+        slack,
+        relative: 1e-13,
+        iteration_limit: 512,
+        stall_limit: STALLS,
+    };
     let nearest = distance(pair, start, &goal);
     let Nearest { lower, upper, axis, ref simplex, .. } = nearest;
     let noise = 64.0 * f64::EPSILON * (pair.sum + pair.offset.length());
@@ -203,6 +217,7 @@ fn polish(pair: &ExactRelative, found: &mut Depth) {
         slack: SLACK * height,
         relative: 0.0,
         iteration_limit: 512,
+        stall_limit: STALLS,
     };
     let slack = SLACK * pair.sum;
     let astray = |point: DVec3, normal: DVec3, lower: f64| (point + normal * lower).length();
@@ -219,8 +234,10 @@ fn polish(pair: &ExactRelative, found: &mut Depth) {
         let point = witness.point + origin;
         let before = astray(found.witness.point, found.normal, found.lower);
         let after = astray(point, normal, lower);
-        // The foot of that point is the witness only where the new normal is the direction that it was seen along.
-        if !(gain > slack || gain > -slack && after < before) {
+        // The foot of that point is the witness only where the new normal is the direction that it was seen along. So a small gain must not
+        // be paid for with a witness that is off.
+        let gains = gain > GOOD * pair.sum || gain > slack && after <= GOOD_WITNESS * pair.sum;
+        if !(gains || gain > -slack && after < before) {
             return;
         }
         found.lower = lower;

@@ -241,6 +241,7 @@ fn start_pair<'a>(supports: &'a Supports, a: &Placed, b: &Placed, wanted: Measur
         slack: 0.1 * thresholds.tolerance,
         relative: 4e-7,
         iteration_limit: ITERATION_LIMIT,
+        stall_limit: 0,
     };
     PairStart::Search { pair, scales, goal }
 }

@@ -225,6 +225,7 @@ fn rounded_verdict(supports: &Supports, a: &Placed, b: &Placed) -> Verdict {
             slack: 0.1 * scales.thresholds.tolerance,
             relative: 0.0,
             iteration_limit: ITERATION_LIMIT,
+            stall_limit: 0,
         };
         let nearest = distance(&pair, pair.offset, &goal);
         match nearest.stop {

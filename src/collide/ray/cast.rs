@@ -470,7 +470,14 @@ pub(crate) fn nearest_of_core(table: &PlaneTable, frame: &Frame, point: DVec3) -
 }
 
 fn search(core: &FromPoint<'_>, slack: f64) -> Nearest<DVec3> {
-    let goal = Goal { beyond: f64::INFINITY, within: -1.0, slack, relative: 1e-15, iteration_limit: 256 };
+    let goal = Goal {
+        beyond: f64::INFINITY,
+        within: -1.0,
+        slack,
+        relative: 1e-15,
+        iteration_limit: 256,
+        stall_limit: 0,
+    };
     distance(core, -core.point, &goal)
 }
 

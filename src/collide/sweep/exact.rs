@@ -388,6 +388,7 @@ impl<'a> ExactPair<'a> {
             slack: 0.2 * limits.near,
             relative,
             iteration_limit: NEAREST_LIMIT,
+            stall_limit: 0,
         };
         let mut last = None;
         let mut first_gap = None;
