@@ -137,10 +137,11 @@ fn stacked_cubes() {
 #[test]
 fn needles_and_plates() {
     check("slender", scenes::slender(Near { count: extent(500, 2_000), seed: seed(74), ..Near::default() }));
-    check(
-        "slender, stretched",
-        scenes::slender(Near { count: extent(250, 1_000), stretch: 10.0, seed: seed(75), ..Near::default() }),
-    );
+    // With the last seed a witness that fitted was given up for a normal that was sharper by the rounding.
+    for seed in [seed(75), 17_984_791_583_839_414_668] {
+        let near = Near { count: extent(250, 1_000), stretch: 10.0, seed, ..Near::default() };
+        check("slender, stretched", scenes::slender(near));
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes::{self, Kind, Near, Scene};
 use hullfield_oracle::{certify, corpus, extent, gap, seed, tolerance};
 
-use crate::answers::{bodies, hulls, shapes};
+use crate::answers::{bodies, extreme, hulls, shapes};
 
 fn arena(hulls: &[Hull], precision: Precision) -> Arena {
     Arena::new(&Engine::cpu(), hulls, Options { precision, ..Options::default() }).unwrap()
@@ -40,36 +40,61 @@ fn exact_contacts_are_within_a_billionth() {
         ("concentric", scenes::coincident(&[round], seed(84))),
     ];
     for (name, scene) in scenes {
-        let hulls = hulls(&scene.hulls);
-        let shapes = shapes(&hulls);
-        let bodies = bodies(&scene.bodies);
-        let arena = arena(&hulls, Precision::Exact);
-        let pairs = Pairs::Given(&scene.pairs);
-        let found = arena.contacts(&bodies, pairs, &ContactOptions { margin: 0.0 }).unwrap().wait().unwrap();
-        let mut worst = [0.0_f64; 3];
-        for (row, &[a, b]) in found.rows.iter().zip(&scene.pairs) {
-            let [a, b] = [a, b].map(|body| &scene.bodies[body as usize]);
-            let [of_a, of_b] = [a, b].map(|body| &shapes[body.hull as usize]);
-            let truth = gap(of_a, &a.pose, of_b, &b.pose);
-            let sum = of_a.radius(a.pose.scale) + of_b.radius(b.pose.scale);
-            // Along the normal the projections must be as far apart as the row says.
-            let shown = certify::shown(row.normal, of_a, &a.pose, of_b, &b.pose);
-            let size = sum + a.pose.position64().length() * 1e-7;
-            let errors = [
-                ((row.separation - truth.gap).abs() - truth.slack).max(0.0) / sum,
-                (shown - row.separation).abs() / size,
-                (DVec3::from(row.normal).length() - 1.0).abs(),
-            ];
-            for (worst, error) in worst.iter_mut().zip(errors) {
-                *worst = worst.max(error);
-            }
-            assert!(
-                errors[0] <= 1e-9 && errors[1] <= 1e-9 && errors[2] <= 1e-12,
-                "{name}: {errors:?}: {row:?} against {truth:?} at {a:?} {b:?}"
-            );
-        }
-        println!("{name}: {worst:?}, {} pairs", scene.pairs.len());
+        check_exact(name, &scene);
     }
+}
+
+/// Scenes with a pair that was once beyond the bounds.
+#[test]
+fn exact_contacts_of_what_was_once_wrong() {
+    let sets = corpus::hulls().unwrap().sets;
+    let mut thin = extreme(&sets[..600]);
+    thin.push(scenes::stacked_cubes(1).hulls[0].clone());
+    let scenes = [
+        // Two facets of the difference whose normals differ by 1e-8: GJK took the farther one.
+        ("kissing", scenes::kissing_boxes(1_000, 6_985_063_163_317_324_657)),
+        // GJK was stuck above a depth near the rounding, and EPA was not asked.
+        ("stretched", near_pairs(&sets, 500, 0.5, 1000.0, 16_596_645_334_664_370_758)),
+        ("coincident", scenes::coincident(&sets[..300], 15_769_984_131_401_266_167)),
+        // Needles 1e-8 thick: the normal of a sliver was not perpendicular to its longest edge.
+        ("needles", scenes::coincident(&thin, 10_083_140_725_126_667_582)),
+        ("needles", scenes::coincident(&thin, 27_749_586_227_946_246)),
+    ];
+    for (name, scene) in scenes {
+        check_exact(name, &scene);
+    }
+}
+
+fn check_exact(name: &str, scene: &Scene) {
+    let hulls = hulls(&scene.hulls);
+    let shapes = shapes(&hulls);
+    let bodies = bodies(&scene.bodies);
+    let arena = arena(&hulls, Precision::Exact);
+    let pairs = Pairs::Given(&scene.pairs);
+    let found = arena.contacts(&bodies, pairs, &ContactOptions { margin: 0.0 }).unwrap().wait().unwrap();
+    let mut worst = [0.0_f64; 3];
+    for (row, &[a, b]) in found.rows.iter().zip(&scene.pairs) {
+        let [a, b] = [a, b].map(|body| &scene.bodies[body as usize]);
+        let [of_a, of_b] = [a, b].map(|body| &shapes[body.hull as usize]);
+        let truth = gap(of_a, &a.pose, of_b, &b.pose);
+        let sum = of_a.radius(a.pose.scale) + of_b.radius(b.pose.scale);
+        // Along the normal the projections must be as far apart as the row says.
+        let shown = certify::shown(row.normal, of_a, &a.pose, of_b, &b.pose);
+        let size = sum + a.pose.position64().length() * 1e-7;
+        let errors = [
+            ((row.separation - truth.gap).abs() - truth.slack).max(0.0) / sum,
+            (shown - row.separation).abs() / size,
+            (DVec3::from(row.normal).length() - 1.0).abs(),
+        ];
+        for (worst, error) in worst.iter_mut().zip(errors) {
+            *worst = worst.max(error);
+        }
+        assert!(
+            errors[0] <= 1e-9 && errors[1] <= 1e-9 && errors[2] <= 1e-12,
+            "{name}: {errors:?}: {row:?} against {truth:?} at {a:?} {b:?}"
+        );
+    }
+    println!("{name}: {worst:?}, {} pairs", scene.pairs.len());
 }
 
 /// Results of f32 are within the tolerance of f64, and f64 is rarely needed.

@@ -222,7 +222,7 @@ impl<'a, D: Witness<Vector = DVec3>> ExactPolytope<'a, D> {
                     vec![side, -side, other, -other]
                 }
                 _ => {
-                    let normal = (points[1].point - first).cross(points[2].point - first);
+                    let normal = plane_normal(first, points[1].point, points[2].point);
                     vec![normal, -normal]
                 }
             };
@@ -270,7 +270,7 @@ impl<'a, D: Witness<Vector = DVec3>> ExactPolytope<'a, D> {
         let (ab, ac) = (b - a, c - a);
         let cross = ab.cross(ac);
         let length = cross.length();
-        let normal = if length > 0.0 { cross / length } else { DVec3::ZERO };
+        let normal = plane_normal(a, b, c);
         let distance = normal.dot(a);
         let mut key = distance;
         // The plane of a sliver is noise, but the distance of its points is not.
@@ -447,6 +447,25 @@ impl<'a, D: Witness<Vector = DVec3>> ExactPolytope<'a, D> {
 fn orientation(a: DVec3, b: DVec3, c: DVec3, d: DVec3) -> f64 {
     let coordinates = |v: DVec3| robust::Coord3D { x: v.x, y: v.y, z: v.z };
     robust::orient3d(coordinates(a), coordinates(b), coordinates(c), coordinates(d))
+}
+
+/// The unit normal of the plane through `a b c`, counter-clockwise from outside; 0 where the cross product is. The rounding of the cross
+/// product tilts the normal of a sliver most along its longest edge, where it matters most, so that part is taken out.
+fn plane_normal(a: DVec3, b: DVec3, c: DVec3) -> DVec3 {
+    let (ab, ac, bc) = (b - a, c - a, c - b);
+    let normal = ab.cross(ac).normalize_or_zero();
+    let [ab2, ac2, bc2] = [ab, ac, bc].map(DVec3::length_squared);
+    let (longest, squared) = if ab2 >= ac2 && ab2 >= bc2 {
+        (ab, ab2)
+    } else if ac2 >= bc2 {
+        (ac, ac2)
+    } else {
+        (bc, bc2)
+    };
+    if normal == DVec3::ZERO {
+        return normal;
+    }
+    (normal - longest * (normal.dot(longest) / squared)).normalize_or_zero()
 }
 
 /// Weights of the point of a triangle closest to the origin (Ericson 2005, §5.1.5).

@@ -163,19 +163,32 @@ fn search_distance(pair: &ExactRelative, start: DVec3, slack: f64) -> CoreGap {
         let witness = simplex.witness();
         // Where the bounds meet, the axis is as exact as the witness' direction, and more exact where the gap is small.
         let found = CoreGap { lower, upper, gap: upper, normal: -axis, on_a: witness.on_a };
-        if upper - lower <= GOOD * (pair.sum + lower.max(0.0)) {
+        let is_good = |found: &CoreGap| found.upper - found.lower <= GOOD * (pair.sum + found.lower.max(0.0));
+        if is_good(&found) {
             return found;
         }
         // Near contact the axis comes from a small difference. Seen from a farther origin it is sharper.
         let mut sharp = Depth { lower, upper, normal: -axis, witness };
         polish(pair, &mut sharp);
         let meets = (witness.point + sharp.normal * upper).length() <= slack;
-        if sharp.lower > lower && sharp.lower <= upper + noise && meets {
-            return CoreGap { lower: sharp.lower, normal: sharp.normal, ..found };
+        let sharper = if sharp.lower > lower && sharp.lower <= upper + noise && meets {
+            CoreGap { lower: sharp.lower, normal: sharp.normal, ..found }
+        } else {
+            found
+        };
+        if is_good(&sharper) {
+            return sharper;
         }
-        return found;
+        // The bodies may overlap by less than GJK can tell.
+        let deep = search_depth(pair, &nearest, slack);
+        return if deep.upper - deep.lower < sharper.upper - sharper.lower { deep } else { sharper };
     }
-    let mut found = exact_depth(pair, &nearest, slack);
+    search_depth(pair, &nearest, slack)
+}
+
+/// The gap of cores that overlap or touch, from GJK's simplex.
+fn search_depth(pair: &ExactRelative, nearest: &Nearest<DVec3>, slack: f64) -> CoreGap {
+    let mut found = exact_depth(pair, nearest, slack);
     polish(pair, &mut found);
     CoreGap {
         lower: found.lower,
