@@ -289,7 +289,7 @@ mod tests {
     const TAU: f64 = 1e-5;
 
     fn truth(gap: f64) -> Truth {
-        Truth { gap, tau: TAU, radius_sum: 2.0, radius: 1.0, axis: [1.0, 0.0, 0.0], exact: true }
+        Truth { gap, tau: TAU, radius_sum: 2.0, radius: 1.0, axis: [1.0, 0.0, 0.0], slack: 0.0, exact: true }
     }
 
     fn one(verdict: Verdict, gap: f64) -> Report {

@@ -47,6 +47,8 @@ pub struct Truth {
     pub radius: f64,
     /// The unit axis from the first to the second along which the separation is the gap.
     pub axis: [f64; 3],
+    /// The true gap may be smaller by this, in world units ([`Gap::slack`]).
+    pub slack: f64,
     /// False if the bounding spheres are further apart than a tenth of S. The sign is then certain, and the gap is not computed.
     pub exact: bool,
 }
@@ -247,6 +249,7 @@ pub fn truth(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> Truth {
             radius_sum,
             radius,
             axis,
+            slack: 0.0,
             exact: false,
         };
     }
@@ -275,8 +278,8 @@ fn radii(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> (f64, f64) {
 /// If both are half-spaces.
 pub fn whole_truth(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> Truth {
     let (radius, radius_sum) = radii(a, pose_a, b, pose_b);
-    let Gap { gap, axis, .. } = gap(a, pose_a, b, pose_b);
-    Truth { gap, tau: tolerance(radius, radius_sum, gap), radius_sum, radius, axis, exact: true }
+    let Gap { gap, axis, slack } = gap(a, pose_a, b, pose_b);
+    Truth { gap, tau: tolerance(radius, radius_sum, gap), radius_sum, radius, axis, slack, exact: true }
 }
 
 type TruthOf = fn(&Shape, &Pose, &Shape, &Pose) -> Truth;

@@ -2,7 +2,7 @@
 //! are checked separately: by projection in f64, and by the distance of a point to a shape.
 //!
 //! The tolerances, in world units: τ of the pair for [`Precision::Fast`], 1e-9 S for [`Precision::Exact`], plus the rounding of
-//! world coordinates to f64. Positions of points are less accurate than depths, because the facet of the Minkowski difference
+//! world coordinates to f64, plus the slack of the truth itself. Positions of points are less accurate than depths, because the facet of the Minkowski difference
 //! may be a sliver with an uncertain normal: with [`Precision::Exact`] points may be 1e-8 S outside of their bodies. A manifold
 //! takes nearly coplanar faces as one: its points may be 1e-6 S off the surface, and their depths are within τ.
 
@@ -235,7 +235,7 @@ impl Judge<'_> {
             b,
             origin,
             truth: *truth,
-            tolerance: tolerance + rounding_error,
+            tolerance: tolerance + truth.slack + rounding_error,
             point_tolerance: point_tolerance + rounding_error,
             manifold_tolerance: manifold_tolerance + rounding_error,
             unit_tolerance,

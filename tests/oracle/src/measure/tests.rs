@@ -236,8 +236,15 @@ fn the_signed_distance_of_a_point_is_known() {
 
 #[test]
 fn a_list_with_a_margin_is_checked() {
-    let truth =
-        |gap: f64| Truth { gap, tau: 1e-5, radius_sum: 2.0, radius: 1.0, axis: [1.0, 0.0, 0.0], exact: true };
+    let truth = |gap: f64| Truth {
+        gap,
+        tau: 1e-5,
+        radius_sum: 2.0,
+        radius: 1.0,
+        axis: [1.0, 0.0, 0.0],
+        slack: 0.0,
+        exact: true,
+    };
     let pairs = [[0, 1], [0, 2], [1, 2], [1, 3]];
     let truths = [truth(-0.5), truth(0.25), truth(0.5), truth(0.500_005)];
     let fails = |found: &[[u32; 2]], margin: f64| listed(found, &pairs, &truths, margin).is_err();
