@@ -13,8 +13,8 @@ use hullfield::{BackendChoice, Engine, EngineOptions, Error};
 /// GPU tests skipped by this test program.
 static SKIPPED: AtomicUsize = AtomicUsize::new(0);
 
-/// The engine that the tests of a program share: each engine compiles its kernels anew, which takes a software driver seconds. Any
-/// adapter, a software one too; none where there is no adapter, and then the test has nothing to do.
+/// The engine that the tests of a program share, because each engine compiles its kernels anew, which takes a software driver seconds.
+/// It takes any adapter, a software one too. `None` where there is no adapter; the test then has nothing to do.
 ///
 /// A test opens an [engine of its own](own_gpu) if it reads what the engine counts, if it sets how the engine works, if it loses the
 /// device, if it needs buffers that no test has used before, or if it takes so much memory that its buffers must be freed.
@@ -26,7 +26,7 @@ pub(crate) fn gpu() -> Option<Engine> {
     shared(None)
 }
 
-/// An engine whose storage bindings hold at most so many bytes. The tests of a program that name the same number share it.
+/// An engine whose storage bindings hold at most `bytes` bytes. All tests of a program with the same `bytes` share one.
 #[allow(dead_code)] // Not every test program sets a limit.
 pub(crate) fn gpu_of_bindings(bytes: u64) -> Option<Engine> {
     shared(Some(bytes))

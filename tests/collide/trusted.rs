@@ -1,6 +1,5 @@
-//! Queries by kernels without the checks that are proved, against the same kernels with all checks: the feature `trust-by-call`, which
-//! compiles what `trusted-shaders` needs and leaves the choice to each engine.
-//! The tests pass without a check without the feature, and if there is no adapter.
+//! Compares kernels that run without the checks that were proved unnecessary with the same kernels under all checks. The feature
+//! `trust-by-call` compiles both and lets each engine choose. Without the feature, or without an adapter, the tests check nothing.
 
 use bytemuck::Pod;
 use hullfield::collide::{

@@ -1,5 +1,6 @@
-//! Fields by kernels without the checks that are proved, against the same kernels with all checks: the feature `trust-by-call`, which
-//! compiles what `trusted-shaders` needs and leaves the choice to each engine. The tests pass without a check without the feature, and if there is no adapter.
+//! Compares fields of kernels that run without the checks that were proved unnecessary with those of the same kernels under all checks.
+//! The feature `trust-by-call` compiles both and lets each engine choose. Without the feature, or without an adapter, the tests check
+//! nothing.
 
 use hullfield::flow::{Cell, Connectivity, Corners, Field, FieldOptions, Flow, Grid, SteerOptions};
 use hullfield::{Engine, EngineOptions};

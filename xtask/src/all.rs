@@ -122,7 +122,7 @@ struct Running {
     child: Child,
     begin: Instant,
     record: PathBuf,
-    /// Where its output goes, if not to that of this program.
+    /// A file that takes its output; without one it is printed.
     output: Option<PathBuf>,
 }
 

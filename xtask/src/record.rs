@@ -79,7 +79,7 @@ pub(crate) enum Line {
 
 impl Line {
     fn text(&self) -> String {
-        // A name has neither a tab nor a line break after this.
+        // Tabs separate the fields of a line.
         let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let mut line = String::new();
         let done = match self {

@@ -1,4 +1,4 @@
-//! Chooses Rust mutants that compile, and writes the copy that holds them.
+//! Chooses Rust mutants that compile, and writes the instrumented copy of the workspace.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::sources::{Sources, write};
 /// The module that is added to the copy.
 const SHIM: &str = include_str!("../shim/mutant.rs");
 
-/// The candidates, the copy that they are tried in, and those that cannot be used.
+/// The choice of mutants so far, and the copy of the workspace that it is tried in.
 #[derive(Debug)]
 pub(crate) struct Choice<'a> {
     pub(crate) copy: &'a Path,
@@ -142,7 +142,7 @@ impl<'a> Choice<'a> {
         write(&self.copy.join("src/mutant.rs"), shim.as_bytes())
     }
 
-    /// The mutants that the compiler has seen: it warns of each guard, as the guard is deprecated.
+    /// The mutants that are part of the build. The guards are deprecated, so the compiler warns of each that it sees.
     fn compiled(&self, messages: &[Message]) -> BTreeSet<usize> {
         let diagnostics = messages.iter().filter_map(|message| match message {
             Message::Compiler { message } => Some(message),

@@ -1,4 +1,4 @@
-//! The lines of a text.
+//! Converts between byte offsets, and lines and columns.
 
 /// Where each line of a text begins, in bytes.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! What cargo and the compiler say, as JSON.
+//! Reads the JSON messages of cargo and the compiler.
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;

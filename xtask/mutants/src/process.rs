@@ -6,7 +6,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// How much address space a test program may have, in KiB: a mutant may ask for all memory.
+/// The largest address space of a test program, in KiB: a mutant may ask for all memory.
 const MEMORY_KIB: u64 = 12 << 20;
 
 /// How a program ended.
@@ -16,7 +16,7 @@ pub(crate) enum End {
     /// With the name of the test, or what is known.
     Failed(String),
     TimedOut,
-    /// Someone else has ended it, which says nothing of its tests.
+    /// A signal from outside ended it, which says nothing about its tests.
     Interrupted,
 }
 
@@ -24,14 +24,14 @@ pub(crate) enum End {
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) end: End,
-    /// The time of the processors, which other work does not lengthen.
+    /// Processor time, which other work does not lengthen.
     pub(crate) time: Duration,
 }
 
-/// How often the time of a program is looked at.
+/// The interval at which the time of a program is read.
 const TICK: Duration = Duration::from_millis(500);
 
-/// A program that waits for so long without work waits for ever.
+/// A program that uses no processor time for this long is stuck.
 const IDLE_LIMIT: Duration = Duration::from_secs(60);
 
 /// A command that starts a program with limited memory.
@@ -45,7 +45,7 @@ pub(crate) fn limited(program: &Path) -> Command {
     }
 }
 
-/// Runs a test program. It is ended at its first test that fails, when it has used so much time, or when it waits for ever.
+/// Runs a test program. It is ended when a test fails, when it has used `limit` of processor time, or when it is stuck.
 ///
 /// # Errors
 /// It cannot be started or waited for.

@@ -14,7 +14,7 @@ use crate::process::{self, End, Run, limited};
 const BUILD: &str = "test --no-run --quiet --package hullfield --package hullfield-tests --package hullfield-cli \
     --features hullfield-tests/serde,hullfield-tests/tracing --lib --bins --tests";
 
-/// How often a program is run that someone else ends.
+/// How often a program is started again after a signal from outside ended it.
 const TRIES: usize = 3;
 
 /// A program with tests.
@@ -90,7 +90,7 @@ impl Program {
         Ok(tests)
     }
 
-    /// Runs some of its tests on `threads` threads in a prepared environment; again where someone else ends the program.
+    /// Runs some of its tests on `threads` threads in a prepared environment; again where a signal from outside ends it.
     ///
     /// # Errors
     /// The program cannot be run, or is ended again and again.

@@ -10,7 +10,7 @@ use crate::results::{Baseline, Entry, Outcome, Results, Test, Verdict};
 use crate::sources::write;
 use crate::wgsl::mutated;
 
-/// A program may use so many seconds of the processors, or so many times as much as its tests did one by one if that is more.
+/// The limit of a program: seconds of processor time, or this many times what its tests took one by one, whichever is more.
 const LIMIT: (f64, f64) = (60.0, 5.0);
 
 /// The seconds of the first batch of tests and of the longest. Each batch is twice as long as the one before.
