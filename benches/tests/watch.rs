@@ -89,8 +89,7 @@ fn counts_repeat_and_a_slower_case_is_seen() {
     assert_eq!(slower.status.code(), Some(1), "{}{}", printed(&slower), said(&slower));
     assert!(printed(&slower).contains(&format!("FAILED: {CASE}: ")), "{}", printed(&slower));
     let twice = json(&counts)["tables"][0]["rows"][0]["instructions"].as_f64().unwrap();
-    // In release a repeated case takes up to 3 % more than twice.
-    assert!((twice / before - 2.0).abs() < 0.05, "{before} and {twice} instructions");
+    assert!((twice / before - 2.0).abs() < 0.02, "{before} and {twice} instructions");
 }
 
 #[test]

@@ -5,6 +5,11 @@ use crate::flow::weighted::rule::{CostRule, MoveCosts};
 use crate::flow::weighted::slope::SlopeCosts;
 use crate::flow::weighted::window::{EDGE, FAR, Row, WINDOW, Weights, WindowCosts};
 
+/// What closes a diagonal move. Data in its place would keep the loop over a row from using vectors.
+const BOTH_FREE: u8 = 1;
+const ONE_FREE: u8 = 2;
+const ANY_CORNERS: u8 = 3;
+
 /// What moves weigh.
 pub(crate) enum Weighing<'a> {
     /// Steps times costs.
@@ -50,50 +55,38 @@ impl Shares {
 }
 
 /// Writes the weights of the moves of a window.
-#[multiversion::multiversion(targets("x86_64+avx2"))]
 fn fill(moves: &MoveCosts, costs: &WindowCosts, weights: &mut Weights) {
-    let has_diagonals = moves.connectivity.neighbour_count() > 4;
-    let closed = ClosedBy::new(moves.connectivity.corners());
+    let across_corners = match (moves.connectivity.neighbour_count(), moves.connectivity.corners()) {
+        (4, _) => None,
+        (_, Corners::BothFree) => {
+            Some(across_corners::<BOTH_FREE> as fn(&Shares, &Shares, usize, &mut Weights))
+        }
+        (_, Corners::OneFree) => Some(across_corners::<ONE_FREE> as _),
+        (_, Corners::Any) => Some(across_corners::<ANY_CORNERS> as _),
+    };
     let mut above = Shares::NONE;
     for (row, costs) in costs.iter().enumerate() {
         let own = shares(moves, costs);
         along(&own, row, weights);
         if row > 0 {
             across(&above, &own, row, weights);
-            if has_diagonals {
-                across_corners(&above, &own, closed, row, weights);
+            if let Some(across_corners) = across_corners {
+                across_corners(&above, &own, row, weights);
             }
         }
         above = own;
     }
 }
 
-/// Which obstacles beside a diagonal move close it, as masks of [`FAR`].
-#[derive(Clone, Copy)]
-struct ClosedBy {
-    any: i64,
-    both: i64,
-}
-
-impl ClosedBy {
-    fn new(corners: Corners) -> Self {
-        match corners {
-            Corners::BothFree => Self { any: FAR, both: FAR },
-            Corners::OneFree => Self { any: 0, both: FAR },
-            Corners::Any => Self { any: 0, both: 0 },
-        }
-    }
-
-    #[inline(always)]
-    fn wall(self, [one, other]: [i64; 2]) -> i64 {
-        ((one | other) & self.any) | (one & other & self.both)
-    }
-}
-
-#[inline(always)]
+#[multiversion::multiversion(targets("x86_64+avx2"))]
 fn shares(moves: &MoveCosts, costs: &[u32; WINDOW]) -> Shares {
     let lengths = [moves.lengths.x, moves.lengths.y, moves.lengths.diagonal];
-    let (pays_entry, pays_exit) = (moves.rule != CostRule::Exit, moves.rule != CostRule::Entry);
+    // Masks, not conditions: a condition in the loop below keeps it from using vectors.
+    let (pays_entry, pays_exit) = match moves.rule {
+        CostRule::Entry => (!0, 0),
+        CostRule::Exit => (0, !0),
+        CostRule::Mean => (!0, !0),
+    };
     let mut shares = Shares::NONE;
     for x in 0..WINDOW {
         shares.walls[x] = if costs[x] == 0 { FAR } else { 0 };
@@ -101,16 +94,16 @@ fn shares(moves: &MoveCosts, costs: &[u32; WINDOW]) -> Shares {
     for axis in 0..3 {
         for x in 0..WINDOW {
             // Less than 2^24 times 2^32.
-            let cost = (u64::from(costs[x]) * u64::from(lengths[axis])) as i64 + shares.walls[x];
-            shares.entered[axis][x] = if pays_entry { cost } else { shares.walls[x] };
-            shares.left[axis][x] = if pays_exit { cost } else { shares.walls[x] };
+            let cost = (u64::from(costs[x]) * u64::from(lengths[axis])) as i64;
+            shares.entered[axis][x] = shares.walls[x] + (cost & pays_entry);
+            shares.left[axis][x] = shares.walls[x] + (cost & pays_exit);
         }
     }
     shares
 }
 
 /// Writes the weights of moves along a row.
-#[inline(always)]
+#[multiversion::multiversion(targets("x86_64+avx2"))]
 fn along(own: &Shares, row: usize, weights: &mut Weights) {
     let east = |x: usize| own.left[0][x] + own.entered[0][x + 1];
     let west = |x: usize| own.left[0][x] + own.entered[0][x - 1];
@@ -122,17 +115,22 @@ fn along(own: &Shares, row: usize, weights: &mut Weights) {
 }
 
 /// Writes the weights of moves between a row and the one above it.
-#[inline(always)]
+#[multiversion::multiversion(targets("x86_64+avx2"))]
 fn across(above: &Shares, own: &Shares, row: usize, weights: &mut Weights) {
     write(&mut weights.moves[0][row], |x| own.left[1][x] + above.entered[1][x]);
     write(&mut weights.moves[2][row - 1], |x| above.left[1][x] + own.entered[1][x]);
 }
 
 /// The same for diagonal moves.
-#[inline(always)]
-fn across_corners(above: &Shares, own: &Shares, closed: ClosedBy, row: usize, weights: &mut Weights) {
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+fn across_corners<const CORNERS: u8>(above: &Shares, own: &Shares, row: usize, weights: &mut Weights) {
     let diagonal = |from: &Shares, x: usize, to: &Shares, to_x: usize| {
-        let wall = closed.wall([from.walls[to_x], to.walls[x]]);
+        let between = [from.walls[to_x], to.walls[x]];
+        let wall = match CORNERS {
+            BOTH_FREE => between[0] | between[1],
+            ONE_FREE => between[0] & between[1],
+            _ => 0,
+        };
         from.left[2][x] + to.entered[2][to_x] + wall
     };
     write(&mut weights.moves[4][row], |x| diagonal(own, x, above, x + 1));
