@@ -201,6 +201,37 @@ fn the_files_and_exit_codes_follow_the_counts() {
     }
 }
 
+/// Valgrind 3.19 does not know `vmovq` between two registers, as LLVM encodes it.
+#[cfg(unix)]
+#[test]
+fn a_case_that_cannot_be_counted_leaves_the_others() {
+    let folder = Folder::new("unknown");
+    let baseline = folder.file("baseline.json");
+    let unknown =
+        "case \"$*\" in *-128*) echo 'vex: unhandled instruction bytes: 0xC5 0x79' >&2; kill -ILL $$;; esac";
+    imitate_valgrind(
+        &folder,
+        &format!("{unknown}\necho \"==1== I   refs:      $((900 + 1000 * rounds))\" >&2"),
+    );
+    let run = |args: &[&str]| {
+        let mut command = check(args);
+        command.args(["--baseline", &baseline]).env("PATH", &folder.0).output().unwrap()
+    };
+    let text = refusal(&run(&["--only", "intersections-128", "--renew"]), NOT_COMPARABLE);
+    assert!(text.contains(
+        "the case intersections-128 uses an instruction that this valgrind does not know (0xC5 0x79)"
+    ));
+    assert!(!Path::new(&baseline).exists());
+    for (args, verdict) in [(&["--renew"][..], "renewed"), (&[], "same")] {
+        let output = run(&[&["--only", "intersections"], args].concat());
+        let text = refusal(&output, NOT_COMPARABLE);
+        assert!(text.contains("intersections-128 uses"), "{text}");
+        assert!(printed(&output).contains(verdict), "{}", printed(&output));
+    }
+    let names: Vec<String> = json(&baseline)["cases"].as_object().unwrap().keys().cloned().collect();
+    assert_eq!(names, ["intersections-8"]);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_counter_that_fails_is_told() {

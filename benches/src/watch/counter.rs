@@ -5,6 +5,8 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
+use crate::error::Refusal;
+
 /// What counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Counter {
@@ -81,8 +83,9 @@ impl Counter {
     /// Counts a process that runs a case so many times; with 0 it only says what it sees.
     ///
     /// # Errors
-    /// One sentence: the process or its counter failed, or printed something else.
-    pub(crate) fn count(self, case: &str, rounds: u32) -> Result<Counted, String> {
+    /// One sentence: the process or its counter failed, or printed something else. [`Refusal::NotComparable`] where the counter does not know
+    /// an instruction.
+    pub(crate) fn count(self, case: &str, rounds: u32) -> Result<Counted, Refusal> {
         let program = std::env::current_exe().map_err(|error| format!("this program's own file: {error}"))?;
         let mut command = self.command(&program);
         command.args(["check", "--case", case, "--rounds", &rounds.to_string()]);
@@ -90,18 +93,18 @@ impl Counter {
         self.read(case, &output)
     }
 
-    fn read(self, case: &str, output: &Output) -> Result<Counted, String> {
+    fn read(self, case: &str, output: &Output) -> Result<Counted, Refusal> {
         let stderr = String::from_utf8_lossy(&output.stderr);
         if !output.status.success() {
             if let Some(bytes) = unknown_instruction(&stderr) {
-                return Err(format!(
+                return Err(Refusal::NotComparable(format!(
                     "the case {case} uses an instruction that this {} does not know ({bytes}), so it is not counted; a newer one may know it",
                     self.name()
-                ));
+                )));
             }
             let ended = output.status.code().map_or("by a signal".into(), |code| format!("with code {code}"));
             let why = last_words(&stderr);
-            return Err(format!("the case {case} ended {ended} under {}: {why}", self.name()));
+            return Err(format!("the case {case} ended {ended} under {}: {why}", self.name()).into());
         }
         let stdout = String::from_utf8_lossy(&output.stdout);
         let answer = Answer::from_json(&stdout).ok_or_else(|| {

@@ -61,7 +61,8 @@ pub(crate) struct Options {
 /// the cases are not those of the baseline.
 ///
 /// # Errors
-/// One sentence: an option that cannot be kept, no counter, a baseline of another setup, a case that fails.
+/// One sentence: an option that cannot be kept, no counter, a baseline of another setup, a case that fails. Where the counter does not know
+/// an instruction of a case, the other cases are compared or written first.
 pub(crate) fn run(options: &Options) -> Result<bool, Refusal> {
     if let Some(name) = &options.case {
         answer(name, options.rounds)?;
@@ -84,16 +85,27 @@ pub(crate) fn run(options: &Options) -> Result<bool, Refusal> {
         old.check_setup(&setup, &options.baseline).map_err(Refusal::NotComparable)?;
     }
     let started = std::time::Instant::now();
-    let counts: Vec<Count> = cases
-        .par_iter()
-        .map(|case| count(counter, case, options.slow_down.as_deref() == Some(case.name)))
-        .collect::<Result<_, String>>()?;
-    let named = cases.iter().map(|case| case.name.to_owned()).zip(counts.iter().copied()).collect();
+    let is_slow = |case: &Case| options.slow_down.as_deref() == Some(case.name);
+    let counts: Vec<_> = cases.par_iter().map(|case| count(counter, case, is_slow(case))).collect();
+    let (mut counted, mut named, mut not_counted) = (Vec::new(), Vec::new(), Vec::new());
+    for (case, count) in cases.into_iter().zip(counts) {
+        match count {
+            Ok(count) => {
+                counted.push(case);
+                named.push((case.name.to_owned(), count));
+            }
+            Err(Refusal::NotComparable(why)) => not_counted.push(why),
+            Err(other) => return Err(other),
+        }
+    }
+    if named.is_empty() {
+        return Err(Refusal::NotComparable(not_counted.join("; ")));
+    }
     let new = Baseline::new(setup, counter_version, named);
     let mut report = Report::new(Vec::new());
     describe(&new, old.as_ref(), &mut report);
     report.fact("took", format!("{:.0} s", started.elapsed().as_secs_f64()));
-    compare(options, &cases, &new, old.as_ref(), &mut report);
+    compare(options, &counted, &new, old.as_ref(), &mut report);
     if options.renew {
         let mut renewed = old.unwrap_or_else(|| new.clone());
         renewed.take_over(new);
@@ -105,7 +117,11 @@ pub(crate) fn run(options: &Options) -> Result<bool, Refusal> {
     if let Some(path) = &options.json {
         report::write(path, &report.to_json())?;
     }
-    Ok(options.renew || report.failures().is_empty())
+    if !report.failures().is_empty() {
+        not_counted.iter().for_each(|why| eprintln!("check: {why}"));
+        return Ok(false);
+    }
+    if not_counted.is_empty() { Ok(true) } else { Err(Refusal::NotComparable(not_counted.join("; "))) }
 }
 
 impl Options {
@@ -146,14 +162,14 @@ fn answer(name: &str, rounds: u32) -> Result<(), String> {
 }
 
 /// Counts the second round of a case, and of a slow one the second two.
-fn count(counter: Counter, case: &Case, is_slow: bool) -> Result<Count, String> {
+fn count(counter: Counter, case: &Case, is_slow: bool) -> Result<Count, Refusal> {
     let name = case.name;
     let rounds = if is_slow { 2 } else { 1 };
     eprintln!("check: {name}");
     let first = counter.count(name, rounds)?;
     let both = counter.count(name, 2 * rounds)?;
     if first.answer != both.answer {
-        return Err(format!("the case {name} gives another answer when it runs again"));
+        return Err(format!("the case {name} gives another answer when it runs again").into());
     }
     let instructions = both.instructions.checked_sub(first.instructions).filter(|&count| count > 0);
     let instructions = instructions.ok_or_else(|| format!("the case {name} counts less with more rounds"))?;
