@@ -64,22 +64,23 @@ fn fill(moves: &MoveCosts, costs: &WindowCosts, weights: &mut Weights) {
         (_, Corners::OneFree) => Some(across_corners::<ONE_FREE> as _),
         (_, Corners::Any) => Some(across_corners::<ANY_CORNERS> as _),
     };
-    let mut above = Shares::NONE;
+    // Of this row and the one above it, in turns.
+    let [mut even, mut odd] = [Shares::NONE; 2];
     for (row, costs) in costs.iter().enumerate() {
-        let own = shares(moves, costs);
-        along(&own, row, weights);
+        let (own, above) = if row % 2 == 0 { (&mut even, &odd) } else { (&mut odd, &even) };
+        find_shares(moves, costs, own);
+        along(own, row, weights);
         if row > 0 {
-            across(&above, &own, row, weights);
+            across(above, own, row, weights);
             if let Some(across_corners) = across_corners {
-                across_corners(&above, &own, row, weights);
+                across_corners(above, own, row, weights);
             }
         }
-        above = own;
     }
 }
 
 #[multiversion::multiversion(targets("x86_64+avx2"))]
-fn shares(moves: &MoveCosts, costs: &[u32; WINDOW]) -> Shares {
+fn find_shares(moves: &MoveCosts, costs: &[u32; WINDOW], shares: &mut Shares) {
     let lengths = [moves.lengths.x, moves.lengths.y, moves.lengths.diagonal];
     // Masks, not conditions: a condition in the loop below keeps it from using vectors.
     let (pays_entry, pays_exit) = match moves.rule {
@@ -87,7 +88,6 @@ fn shares(moves: &MoveCosts, costs: &[u32; WINDOW]) -> Shares {
         CostRule::Exit => (0, !0),
         CostRule::Mean => (!0, !0),
     };
-    let mut shares = Shares::NONE;
     for x in 0..WINDOW {
         shares.walls[x] = if costs[x] == 0 { FAR } else { 0 };
     }
@@ -99,7 +99,6 @@ fn shares(moves: &MoveCosts, costs: &[u32; WINDOW]) -> Shares {
             shares.left[axis][x] = shares.walls[x] + (cost & pays_exit);
         }
     }
-    shares
 }
 
 /// Writes the weights of moves along a row.
