@@ -26,7 +26,7 @@ pub(crate) fn gpu() -> Option<Engine> {
     shared(None)
 }
 
-/// An engine whose storage bindings hold at most `bytes` bytes. All tests of a program with the same `bytes` share one.
+/// An engine with storage bindings of at most this many bytes. Tests of one program that give the same number share an engine.
 #[allow(dead_code)] // Not every test program sets a limit.
 pub(crate) fn gpu_of_bindings(bytes: u64) -> Option<Engine> {
     shared(Some(bytes))

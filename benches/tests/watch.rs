@@ -201,7 +201,7 @@ fn the_files_and_exit_codes_follow_the_counts() {
     }
 }
 
-/// Valgrind 3.19 does not know `vmovq` between two registers, as LLVM encodes it.
+/// Valgrind 3.19 cannot run one of the encodings of `vmovq` that LLVM uses.
 #[cfg(unix)]
 #[test]
 fn a_case_that_cannot_be_counted_leaves_the_others() {

@@ -169,7 +169,12 @@ fn a_scene_is_near_where_its_bodies_are() {
             assert_eq!(listed.next(), None);
         }
     }
-    assert!(tie_count > 1_000 && inside_count > 500, "{tie_count} {inside_count}");
+    // Each engine adds its own.
+    let engine_count = engines().len();
+    assert!(
+        tie_count > 500 * engine_count && inside_count > 250 * engine_count,
+        "{tie_count} {inside_count} of {engine_count} engines"
+    );
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn exact_contacts_of_what_was_once_wrong() {
     let mut thin = extreme(&sets[..600]);
     thin.push(scenes::stacked_cubes(1).hulls[0].clone());
     let scenes = [
-        // Two facets of the difference whose normals differ by 1e-8: GJK took the farther one.
+        // GJK returned the farther of two facets whose normals differ by 1e-8.
         ("kissing", scenes::kissing_boxes(1_000, 6_985_063_163_317_324_657)),
         // GJK was stuck above a depth near the rounding, and EPA was not asked.
         ("stretched", near_pairs(&sets, 500, 0.5, 1000.0, 16_596_645_334_664_370_758)),

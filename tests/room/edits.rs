@@ -411,7 +411,7 @@ fn edges_within_an_ulp_of_the_cells_edges_open_and_shut_nothing() {
     }
 }
 
-/// Obstacles whose corners and edges run along the edges between cells, some of them moved by an ulp.
+/// Puts in obstacles whose edges lie on edges between cells. Some of their corners are moved by the smallest step of f64.
 fn check_edges_within_an_ulp(random: &mut Random) {
     for k in 0..150 {
         let turn = random.between(0.0, 3.0);

@@ -11,7 +11,7 @@ pub(crate) const CHORE: &str = "run-test";
 /// The most tests of one process.
 const PART: usize = 100;
 
-/// A line that begins with this names the program whose results follow.
+/// The prefix of the line that names the program whose results follow.
 pub(crate) const MARK: &str = "xtask: results of ";
 
 /// The option of cargo that makes it call this chore.
@@ -71,7 +71,8 @@ fn parts(program: &str, args: &[String]) -> Vec<Vec<String>> {
     divide(&tests).map(|part| [&options[..], &part].concat()).collect()
 }
 
-/// Divides tests into parts of equal size, none where one is enough. The arguments of each name its tests.
+/// Divides tests into parts of equal size, at most [`PART`] each, and returns the arguments that select each part. Returns nothing where one
+/// process can run all tests.
 fn divide(tests: &[&str]) -> impl Iterator<Item = Vec<String>> {
     let count = tests.len().div_ceil(PART);
     let size = if count > 1 { tests.len().div_ceil(count) } else { usize::MAX };
@@ -80,7 +81,7 @@ fn divide(tests: &[&str]) -> impl Iterator<Item = Vec<String>> {
     parts.chunks(size).map(move |part| exact().chain(part.iter().map(|&name| name.to_owned())).collect())
 }
 
-/// The options of a harness without what selects tests by name; `None` where they only list, or are not known.
+/// The options without the names of tests and `--skip`; `None` if one of them only lists tests or is not known here.
 fn options(args: &[String]) -> Option<Vec<String>> {
     let mut options = Vec::new();
     let mut args = args.iter();

@@ -449,8 +449,8 @@ fn orientation(a: DVec3, b: DVec3, c: DVec3, d: DVec3) -> f64 {
     robust::orient3d(coordinates(a), coordinates(b), coordinates(c), coordinates(d))
 }
 
-/// The unit normal of the plane through `a b c`, counter-clockwise from outside; 0 where the cross product is. The rounding of the cross
-/// product tilts the normal of a sliver most along its longest edge, where it matters most, so that part is taken out.
+/// The unit normal of the plane through `a b c`, counter-clockwise from outside, or 0 if the triangle has no area. Rounding tilts the normal
+/// of a sliver most along its longest edge, so that component is removed.
 fn plane_normal(a: DVec3, b: DVec3, c: DVec3) -> DVec3 {
     let (ab, ac, bc) = (b - a, c - a, c - b);
     let normal = ab.cross(ac).normalize_or_zero();

@@ -75,7 +75,7 @@ pub(crate) struct Goal<R> {
     pub(crate) relative: R,
     /// Directions to try at most.
     pub(crate) iteration_limit: u32,
-    /// Directions to try at most after the upper bound has stopped to fall. The best lower bound then counts, not the last.
+    /// How many directions the search may try after the upper bound stops falling. It then returns the best lower bound, not the last.
     pub(crate) stall_limit: u32,
 }
 

@@ -89,8 +89,8 @@ fn is_half_space(placement: &Placement<'_>) -> bool {
 /// the documented error a hundred times it.
 const SLACK: f64 = 1e-11;
 
-/// Directions to try after the distance has stopped to fall. Two facets of `D` whose normals differ by 1e-8 are at the same distance to the last
-/// bit, but a measured normal must be that of the nearer one.
+/// How many more directions the search tries once the distance no longer falls. Two facets of `D` whose normals differ by 1e-8 can be
+/// equally far in f64. The measured normal must be that of the nearer one.
 const STALLS: u32 = 16;
 
 /// Bounds that differ by less than this need no second search.

@@ -123,7 +123,7 @@ impl Cells {
         }
     }
 
-    /// Makes a wall of one side of an edge. Its twin may be gone.
+    /// Turns one side of an edge into a wall, whether or not its twin still exists.
     pub(crate) fn close(&mut self, side: u32) {
         self.sides[side as usize].twin = NONE;
         self.sides[side as usize].neighbour = NONE;
