@@ -196,6 +196,15 @@ impl Outcome {
     }
 }
 
+/// A test program of a stage.
+#[derive(Debug, PartialEq)]
+struct Program {
+    name: String,
+    is_passed: bool,
+    usage: Option<Usage>,
+    wall_seconds: f64,
+}
+
 /// A part of a stage.
 #[derive(Debug, PartialEq)]
 struct Part {
@@ -221,6 +230,7 @@ struct Row {
     wall_seconds: f64,
     usage: Option<Usage>,
     parts: Vec<Part>,
+    programs: Vec<Program>,
     tests: Vec<Test>,
     passed: u64,
     failed: u64,
@@ -237,6 +247,7 @@ impl Row {
             wall_seconds,
             usage: None,
             parts: Vec::new(),
+            programs: Vec::new(),
             tests: Vec::new(),
             passed: 0,
             failed: 0,
@@ -247,6 +258,9 @@ impl Row {
             match line {
                 Line::Step { is_passed, cpu_seconds, wall_seconds, name } => {
                     row.parts.push(Part { name, is_passed, cpu_seconds, wall_seconds });
+                }
+                Line::Program { is_passed, usage, wall_seconds, name } => {
+                    row.programs.push(Program { name, is_passed, usage, wall_seconds });
                 }
                 Line::Test { seconds, program, name } => row.tests.push(Test { seconds, program, name }),
                 Line::Count { passed, failed, skipped } => {
@@ -291,19 +305,30 @@ impl Row {
     }
 }
 
-/// The table of stages and their parts.
+/// A test program that ran for less is not in the table.
+const SHORTEST_SECONDS: f64 = 1.0;
+
+/// The table of stages, their parts, and their test programs.
 fn table(rows: &[Row]) -> String {
     let mut text = line("stage", "result", "CPU s", "wall s", "peak MB");
     let seconds = |value: f64| format!("{value:.1}");
     let optional = |value: Option<f64>| value.map(seconds).unwrap_or_default();
+    let peak = |usage: Option<Usage>| {
+        usage.map(|usage| (usage.peak_bytes / 1_000_000).to_string()).unwrap_or_default()
+    };
+    let cpu = |usage: Option<Usage>| optional(usage.map(|usage| usage.cpu_seconds));
+    let result = |is_passed: bool| if is_passed { "ok" } else { "FAILED" };
     for row in rows {
-        let peak = row.usage.map(|usage| (usage.peak_bytes / 1_000_000).to_string()).unwrap_or_default();
-        let cpu = optional(row.usage.map(|usage| usage.cpu_seconds));
-        text += &line(&row.name, row.result.text(), &cpu, &seconds(row.wall_seconds), &peak);
+        let (used, wall) = (cpu(row.usage), seconds(row.wall_seconds));
+        text += &line(&row.name, row.result.text(), &used, &wall, &peak(row.usage));
         for part in &row.parts {
-            let result = if part.is_passed { "ok" } else { "FAILED" };
-            let cpu = optional(part.cpu_seconds);
-            text += &line(&format!("  {}", part.name), result, &cpu, &seconds(part.wall_seconds), "");
+            let (used, wall) = (optional(part.cpu_seconds), seconds(part.wall_seconds));
+            text += &line(&format!("  {}", part.name), result(part.is_passed), &used, &wall, "");
+        }
+        let long = row.programs.iter().filter(|program| program.wall_seconds >= SHORTEST_SECONDS);
+        for Program { name, is_passed, usage, wall_seconds } in long {
+            let (used, wall) = (cpu(*usage), seconds(*wall_seconds));
+            text += &line(&format!("    {name}"), result(*is_passed), &used, &wall, &peak(*usage));
         }
     }
     // The downloads run beside a stage.
@@ -344,6 +369,15 @@ fn sum(rows: &[Row]) -> String {
 /// Both tables as JSON.
 fn json(rows: &[Row]) -> String {
     let seconds = |value: Option<f64>| value.map_or("null".to_owned(), |value| format!("{value:.3}"));
+    let fields = |name: &str, result: &str, usage: Option<Usage>, wall_seconds: f64| {
+        format!(
+            "\"name\": {}, \"result\": {}, \"cpu_s\": {}, \"wall_s\": {wall_seconds:.3}, \"peak_bytes\": {}",
+            quoted(name),
+            quoted(result),
+            seconds(usage.map(|usage| usage.cpu_seconds)),
+            usage.map_or("null".to_owned(), |usage| usage.peak_bytes.to_string())
+        )
+    };
     let stages = rows.iter().map(|row| {
         let parts = row.parts.iter().map(|part| {
             format!(
@@ -354,14 +388,15 @@ fn json(rows: &[Row]) -> String {
                 part.wall_seconds
             )
         });
+        let programs = row.programs.iter().map(|program| {
+            let result = if program.is_passed { "ok" } else { "FAILED" };
+            format!("{{{}}}", fields(&program.name, result, program.usage, program.wall_seconds))
+        });
         format!(
-            "{{\"name\": {}, \"result\": {}, \"cpu_s\": {}, \"wall_s\": {:.3}, \"peak_bytes\": {}, \"parts\": {}}}",
-            quoted(&row.name),
-            quoted(row.result.text()),
-            seconds(row.usage.map(|usage| usage.cpu_seconds)),
-            row.wall_seconds,
-            row.usage.map_or("null".to_owned(), |usage| usage.peak_bytes.to_string()),
-            list(parts, "    ")
+            "{{{}, \"parts\": {}, \"programs\": {}}}",
+            fields(&row.name, row.result.text(), row.usage, row.wall_seconds),
+            list(parts, "    "),
+            list(programs, "    ")
         )
     });
     let tests = slowest(rows).into_iter().map(|test| {
@@ -419,6 +454,7 @@ mod tests {
 
     fn rows() -> Vec<Row> {
         let text = "step\ttrue\t10.500\t6.000\ta build\nstep\tfalse\t-1.000\t0.500\ttypes\n\
+            program\ttrue\t90.000\t734003200\t50.000\thullfield-tests collide\nprogram\ttrue\t0.5\t9\t0.9\tshort\n\
             test\t0.500\tflow\tfields::a\ntest\t7.250\tcollide\tb \"x\"\ncount\t2\t1\t3\nusage\t100.250\t734003200\n";
         let mut rows = vec![Row::new("tests", false, 61.0, lines(text))];
         rows.push(Row::new("wheel", false, 1.0, lines("missing\tfalse\tinstall Python\n")));
@@ -433,9 +469,10 @@ mod tests {
         assert_eq!(words[1], ["tests", "FAILED", "100.2", "61.0", "734"]);
         assert_eq!(words[2], ["a", "build", "ok", "10.5", "6.0"]);
         assert_eq!(words[3], ["types", "FAILED", "0.5"]);
-        assert_eq!(words[4], ["wheel", "not", "run", "1.0"]);
-        assert_eq!(words[5], ["second", "driver", "left", "out", "2.0"]);
-        assert_eq!(words[6], ["all", "64.0"]);
+        assert_eq!(words[4], ["hullfield-tests", "collide", "ok", "90.0", "50.0", "734"]);
+        assert_eq!(words[5], ["wheel", "not", "run", "1.0"]);
+        assert_eq!(words[6], ["second", "driver", "left", "out", "2.0"]);
+        assert_eq!(words[7], ["all", "64.0"]);
     }
 
     #[test]
@@ -474,6 +511,7 @@ mod tests {
             r#""failed": 1"#,
             r#""name": "tests", "result": "FAILED", "cpu_s": 100.250, "wall_s": 61.000, "peak_bytes": 734003200"#,
             r#"{"name": "types", "result": "FAILED", "cpu_s": null, "wall_s": 0.500}"#,
+            r#"{"name": "short", "result": "ok", "cpu_s": 0.500, "wall_s": 0.900, "peak_bytes": 9}"#,
             r#"{"name": "b \"x\"", "program": "collide", "seconds": 7.250}"#,
         ] {
             assert!(text.contains(part), "{text}");

@@ -1,12 +1,18 @@
 //! `cargo xtask run-test PROGRAM ARGS…`, which cargo calls in place of a test program: it runs the program so that it tells the time of each
-//! test. A program of many tests is run in several processes, one after the other, because Mesa's software driver keeps some memory of each
+//! test, and records what the program used. A program of many tests is run in several processes, one after the other, because Mesa's software driver keeps some memory of each
 //! dispatch until its process ends.
 
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
+use std::time::Instant;
+
+use crate::record::{self, Line};
 
 /// The chore's name. It is no chore for people.
 pub(crate) const CHORE: &str = "run-test";
+
+/// What a test program returns if a test failed.
+const FAILED_TESTS: i32 = 101;
 
 /// The most tests of one process.
 const PART: usize = 100;
@@ -34,28 +40,33 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
     let Some(name) = test_program(Path::new(program)) else {
         return replace(Command::new(program).args(args));
     };
-    let command = |args: &[String]| {
-        println!("{MARK}{} {name}", std::env::var("CARGO_PKG_NAME").unwrap_or_default());
-        let mut command = Command::new(program);
-        // The option is unstable. The variable is set for the program alone: in a build it would compile everything anew.
-        command.args(args).args(["-Z", "unstable-options", "--report-time"]).env("RUSTC_BOOTSTRAP", "1");
-        command
-    };
-    let parts = parts(program, args);
+    let name = format!("{} {name}", std::env::var("CARGO_PKG_NAME").unwrap_or_default());
+    let mut parts = parts(program, args);
     if parts.is_empty() {
-        return replace(&mut command(args));
+        parts.push(args.to_vec());
     }
+    let begin = Instant::now();
     let mut code = ExitCode::SUCCESS;
     for part in parts {
-        match command(&part).status() {
-            Ok(status) if status.success() => {}
-            Ok(_) => code = ExitCode::FAILURE,
-            Err(error) => {
-                eprintln!("xtask: {program}: {error}");
-                code = ExitCode::FAILURE;
-            }
+        println!("{MARK}{name}");
+        let mut command = Command::new(program);
+        // The option is unstable. The variable is set for the program alone: in a build it would compile everything anew.
+        command.args(part).args(["-Z", "unstable-options", "--report-time"]).env("RUSTC_BOOTSTRAP", "1");
+        match command.status() {
+            Ok(status) if status.success() => continue,
+            // A failed test has said so itself, a signal has not.
+            Ok(status) if status.code() == Some(FAILED_TESTS) => {}
+            Ok(status) => eprintln!("xtask: {program}: {status}"),
+            Err(error) => eprintln!("xtask: {program}: {error}"),
         }
+        code = ExitCode::FAILURE;
     }
+    record::append(&Line::Program {
+        is_passed: code == ExitCode::SUCCESS,
+        usage: record::usage(),
+        wall_seconds: begin.elapsed().as_secs_f64(),
+        name,
+    });
     code
 }
 

@@ -40,8 +40,9 @@ usage: cargo xtask <chore>
                       --web [--if-there] [--quick-build] [FILES…]  only the tests of the playground, in headless Chromium, which is installed
                         with node where they are missing; --if-there as above. With --quick-build
                         the modules are not optimized as a whole: the library is compiled once for all. FILES are some of web/tests
-  all                 what CI runs: checks, tests, second driver, benches, wheel, browser. At the end a table of stages (CPU and wall
-                      seconds, peak memory of one process) and of the slowest tests. CI_TIMES=FILE writes the same as JSON.
+  all                 what CI runs: checks, tests, second driver, benches, wheel, browser. At the end a table of stages and test programs
+                      (CPU and wall seconds, peak memory of one process), and one of the slowest tests. CI_TIMES=FILE writes the
+                      same as JSON.
                       HULLFIELD_SEED is set from the commit where it is not set
   fetch               download what the tests of the wheel, of the browser and of a second driver need
   web                 build the playground into target/web/page, and the npm package into target/web/package. Options:

@@ -67,6 +67,8 @@ impl Step {
 pub(crate) enum Line {
     /// A part of the stage.
     Step { is_passed: bool, cpu_seconds: Option<f64>, wall_seconds: f64, name: String },
+    /// A test program that has run, in one process or several.
+    Program { is_passed: bool, usage: Option<Usage>, wall_seconds: f64, name: String },
     /// A test that has run.
     Test { seconds: f64, program: String, name: String },
     /// Tests that have passed, failed, and were skipped.
@@ -86,6 +88,10 @@ impl Line {
             Self::Step { is_passed, cpu_seconds, wall_seconds, name } => {
                 let cpu_seconds = cpu_seconds.unwrap_or(-1.0);
                 write!(line, "step\t{is_passed}\t{cpu_seconds:.3}\t{wall_seconds:.3}\t{}", plain(name))
+            }
+            Self::Program { is_passed, usage, wall_seconds, name } => {
+                let (cpu, peak) = usage.map_or((-1.0, 0), |usage| (usage.cpu_seconds, usage.peak_bytes));
+                write!(line, "program\t{is_passed}\t{cpu:.3}\t{peak}\t{wall_seconds:.3}\t{}", plain(name))
             }
             Self::Test { seconds, program, name } => {
                 write!(line, "test\t{seconds:.3}\t{}\t{}", plain(program), plain(name))
@@ -112,6 +118,15 @@ impl Line {
                 wall_seconds: wall.parse().ok()?,
                 name: name.to_owned(),
             },
+            ["program", is_passed, cpu, peak, wall, name] => {
+                let (cpu_seconds, peak_bytes) = (cpu.parse().ok()?, peak.parse().ok()?);
+                Self::Program {
+                    is_passed: is_passed.parse().ok()?,
+                    usage: (cpu_seconds >= 0.0).then_some(Usage { cpu_seconds, peak_bytes }),
+                    wall_seconds: wall.parse().ok()?,
+                    name: name.to_owned(),
+                }
+            }
             ["test", seconds, program, name] => Self::Test {
                 seconds: seconds.parse().ok()?,
                 program: program.to_owned(),
@@ -176,6 +191,13 @@ mod tests {
                 name: "a build".to_owned(),
             },
             Line::Step { is_passed: false, cpu_seconds: None, wall_seconds: 2.0, name: "types".to_owned() },
+            Line::Program {
+                is_passed: true,
+                usage: Some(Usage { cpu_seconds: 2.5, peak_bytes: 5000 }),
+                wall_seconds: 1.25,
+                name: "hullfield-tests flow".to_owned(),
+            },
+            Line::Program { is_passed: false, usage: None, wall_seconds: 1.0, name: "p".to_owned() },
             Line::Test { seconds: 0.125, program: "flow".to_owned(), name: "fields::a".to_owned() },
             Line::Count { passed: 3, failed: 0, skipped: 1 },
             Line::Missing { message: "install it: apt-get".to_owned(), is_allowed: true },
