@@ -79,6 +79,14 @@ pub(crate) struct Goal<R> {
     pub(crate) stall_limit: u32,
 }
 
+impl Goal<f64> {
+    /// A search that ends where the bounds are close, at any distance.
+    pub(crate) const fn converge(slack: f64, relative: f64) -> Self {
+        let (beyond, within) = (f64::INFINITY, -1.0);
+        Self { beyond, within, slack, relative, iteration_limit: 512, stall_limit: 0 }
+    }
+}
+
 /// Why the search stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StopReason {

@@ -148,14 +148,7 @@ struct CoreGap {
 }
 
 fn search_distance(pair: &ExactRelative, start: DVec3, slack: f64) -> CoreGap {
-    let goal = Goal {
-        beyond: f64::INFINITY,
-        within: -1.0,
-        slack,
-        relative: 1e-13,
-        iteration_limit: 512,
-        stall_limit: STALLS,
-    };
+    let goal = Goal { stall_limit: STALLS, ..Goal::converge(slack, 1e-13) };
     let nearest = distance(pair, start, &goal);
     let Nearest { lower, upper, axis, ref simplex, .. } = nearest;
     let noise = 64.0 * f64::EPSILON * (pair.sum + pair.offset.length());
@@ -224,14 +217,7 @@ impl Witness for ShiftedDifference<'_> {
 /// a point well outside, above the foot of the origin on the facet, both are sharp: GJK finds the nearest point and its direction.
 fn polish(pair: &ExactRelative, found: &mut Depth) {
     let height = 0.1 * pair.sum;
-    let goal = Goal {
-        beyond: f64::INFINITY,
-        within: -1.0,
-        slack: SLACK * height,
-        relative: 0.0,
-        iteration_limit: 512,
-        stall_limit: STALLS,
-    };
+    let goal = Goal { stall_limit: STALLS, ..Goal::converge(SLACK * height, 0.0) };
     let slack = SLACK * pair.sum;
     let astray = |point: DVec3, normal: DVec3, lower: f64| (point + normal * lower).length();
     for _ in 0..4 {

@@ -169,14 +169,7 @@ fn support_set(placed: &ExactPlaced, direction: DVec3, tolerance: f64) -> Vec<DV
 fn is_normal_unique(placements: &[Placement<'_>; 2], tolerance: f64) -> bool {
     let pair = ExactRelative::of(placements);
     let slack = SLACK * pair.sum;
-    let goal = Goal {
-        beyond: f64::INFINITY,
-        within: -1.0,
-        slack,
-        relative: 1e-13,
-        iteration_limit: 512,
-        stall_limit: 0,
-    };
+    let goal = Goal::converge(slack, 1e-13);
     let nearest = distance(&pair, pair.offset, &goal);
     nearest.stop == StopReason::Inside && is_depth_unique(&pair, &nearest, slack, tolerance / pair.unit)
 }

@@ -470,14 +470,7 @@ pub(crate) fn nearest_of_core(table: &PlaneTable, frame: &Frame, point: DVec3) -
 }
 
 fn search(core: &FromPoint<'_>, slack: f64) -> Nearest<DVec3> {
-    let goal = Goal {
-        beyond: f64::INFINITY,
-        within: -1.0,
-        slack,
-        relative: 1e-15,
-        iteration_limit: 256,
-        stall_limit: 0,
-    };
+    let goal = Goal { iteration_limit: 256, ..Goal::converge(slack, 1e-15) };
     distance(core, -core.point, &goal)
 }
 

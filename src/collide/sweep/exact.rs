@@ -382,14 +382,8 @@ impl<'a> ExactPair<'a> {
         let near = limits.rounding + limits.near;
         // A direction within a hundredth of the gap suffices. Rounded bodies are nearer than their cores, so it does not for them.
         let relative = if limits.rounding > 0.0 { 0.0 } else { 1e-2 };
-        let goal = Goal {
-            beyond: f64::INFINITY,
-            within: -1.0,
-            slack: 0.2 * limits.near,
-            relative,
-            iteration_limit: NEAREST_LIMIT,
-            stall_limit: 0,
-        };
+        let slack = 0.2 * limits.near;
+        let goal = Goal { iteration_limit: NEAREST_LIMIT, ..Goal::converge(slack, relative) };
         let mut last = None;
         let mut first_gap = None;
         for _ in 0..step_limit {
