@@ -8,15 +8,17 @@
 use robust::{Coord, Coord3D};
 
 /// A point widened to f64.
-pub(super) fn to_f64(p: [f32; 3]) -> [f64; 3] {
-    p.map(f64::from)
+#[inline]
+pub(super) fn to_f64([x, y, z]: [f32; 3]) -> [f64; 3] {
+    [f64::from(x), f64::from(y), f64::from(z)]
 }
 
 /// Positive where `d` lies strictly above the plane through `a`, `b`, `c`, seen counter-clockwise from above;
 /// zero exactly where the four are coplanar. Only the sign is exact.
 pub(super) fn above(a: [f32; 3], b: [f32; 3], c: [f32; 3], d: [f32; 3]) -> f64 {
     let origin = to_f64(d);
-    let [u, v, w] = [a, b, c].map(|p| subtract(to_f64(p), origin));
+    let from_origin = |p: [f32; 3]| subtract(to_f64(p), origin);
+    let (u, v, w) = (from_origin(a), from_origin(b), from_origin(c));
     let term = |i: usize, j: usize, k: usize| (w[i] * (u[j] * v[k]), w[i] * (u[k] * v[j]));
     let terms = [term(0, 1, 2), term(1, 2, 0), term(2, 0, 1)];
     let height: f64 = terms.iter().map(|(plus, minus)| plus - minus).sum();
@@ -25,6 +27,11 @@ pub(super) fn above(a: [f32; 3], b: [f32; 3], c: [f32; 3], d: [f32; 3]) -> f64 {
     if height.abs() > 2f64.powi(-49) * magnitude {
         return -height;
     }
+    above_exactly(a, b, c, d)
+}
+
+#[inline(never)]
+fn above_exactly(a: [f32; 3], b: [f32; 3], c: [f32; 3], d: [f32; 3]) -> f64 {
     if let Some(height) = above_in_integers(a, b, c, d) {
         return height;
     }
@@ -44,22 +51,26 @@ fn above_in_integers(a: [f32; 3], b: [f32; 3], c: [f32; 3], d: [f32; 3]) -> Opti
         }
     }
     // 41 bits each: 3 × 41 of their products and 3 of the sum of six stay below 127.
-    let [u, v, w] = rows.map(|row| row.map(i128::from));
-    let minor = |j: usize, k: usize| u[j] * v[k] - u[k] * v[j];
-    let height = w[0] * minor(1, 2) + w[1] * minor(2, 0) + w[2] * minor(0, 1);
+    let [u, v, w] = rows;
+    let product = |x: i64, y: i64| i128::from(x) * i128::from(y);
+    let minor = |j: usize, k: usize| product(u[j], v[k]) - product(u[k], v[j]);
+    let term = |i: usize, j: usize, k: usize| i128::from(w[i]) * minor(j, k);
+    let height = term(0, 1, 2) + term(1, 2, 0) + term(2, 0, 1);
     Some(-height.signum() as f64)
 }
 
 /// The four numbers as multiples of a power of two, each within 40 bits; `None` where there is no such power.
 fn as_integers(numbers: [f32; 4]) -> Option<[i64; 4]> {
-    let parts = numbers.map(|x| {
+    let part = |x: f32| {
         let bits = x.to_bits();
         let (exponent, fraction) = (bits >> 23 & 0xff, i64::from(bits & 0x7f_ffff));
         let mantissa = if exponent == 0 { fraction } else { fraction | 0x80_0000 };
         let zeros = mantissa.trailing_zeros() % 64;
         let sign = if x < 0.0 { -1 } else { 1 };
         (sign * (mantissa >> zeros), exponent.max(1) + zeros)
-    });
+    };
+    let [a, b, c, d] = numbers;
+    let parts = [part(a), part(b), part(c), part(d)];
     let least = parts.iter().filter(|part| part.0 != 0).map(|part| part.1).min().unwrap_or(0);
     let mut integers = [0; 4];
     for (integer, (mantissa, exponent)) in integers.iter_mut().zip(parts) {

@@ -202,6 +202,7 @@ impl<'a> HullBuilder<'a> {
     }
 
     /// Height of `p` above face `f`, not in units of length; its sign is exact.
+    #[inline]
     fn side(&self, f: u32, p: u32) -> f64 {
         let face = &self.faces[f as usize];
         let point = self.points[p as usize];
@@ -311,7 +312,8 @@ impl<'a> HullBuilder<'a> {
                 if height < -face.slack || height * face.inverse_length <= best.1 {
                     continue;
                 }
-                if height > face.slack || self.sees(f, p) {
+                // A corner of the face is in its plane: only the exact test would know.
+                if height > face.slack || !face.corners.contains(&p) && self.sees(f, p) {
                     best = (f, height * face.inverse_length);
                 }
             }
