@@ -308,7 +308,11 @@ impl TileStrip {
     /// Writes the last level.
     fn write_last_level(&mut self, level: u32) {
         for slot in 0..self.count {
-            take_front(self, self.current[slot] as usize, level);
+            let tile = self.current[slot] as usize;
+            let (front, is_late) = take_front(&mut self.tiles[tile], &mut self.levels[tile], level);
+            if is_late {
+                self.store_late_cells(tile, front, level);
+            }
         }
     }
 
@@ -332,27 +336,24 @@ impl TileStrip {
     }
 }
 
-/// Removes the front of a tile, and writes its level.
+/// Removes the front of a tile, and writes its level. Returns the front, and whether the planes do not hold the level.
 #[inline(always)]
-fn take_front(strip: &mut TileStrip, tile_index: usize, level: u32) -> TileBits {
-    let tile = &mut strip.tiles[tile_index];
+fn take_front(tile: &mut WaveTile, LevelPlanes(planes): &mut LevelPlanes, level: u32) -> (TileBits, bool) {
     let front = std::mem::take(&mut tile.fronts[(level & 1) as usize]);
     if !tile.is_entered {
         tile.is_entered = true;
         tile.first_level = level;
     }
     let plane_level = level - tile.first_level + 1;
-    if plane_level <= MAX_PLANE_LEVEL {
-        let LevelPlanes(planes) = &mut strip.levels[tile_index];
-        if plane_level >> OPEN_TILE_PLANES == 0 {
-            write_level(&mut planes[..OPEN_TILE_PLANES], front, plane_level);
-        } else {
-            write_level(planes, front, plane_level);
-        }
-    } else {
-        strip.store_late_cells(tile_index, front, level);
+    if plane_level > MAX_PLANE_LEVEL {
+        return (front, true);
     }
-    front
+    if plane_level >> OPEN_TILE_PLANES == 0 {
+        write_level(&mut planes[..OPEN_TILE_PLANES], front, plane_level);
+    } else {
+        write_level(planes, front, plane_level);
+    }
+    (front, false)
 }
 
 /// Writes a number into the planes of cells that have none yet.
@@ -369,14 +370,18 @@ fn write_level(planes: &mut [TileBits], cells: TileBits, plane_level: u32) {
 /// Advances the wave by one level.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
 fn advance_level(strip: &mut TileStrip, level: u32) {
-    let current = std::mem::take(&mut strip.current);
-    let mut next = std::mem::take(&mut strip.next);
-    let last = strip.tiles.len() - 1;
+    // Taken out of the strip, so that a store to a tile does not make the compiler load the lists' addresses again.
+    let (current, mut next) = (std::mem::take(&mut strip.current), std::mem::take(&mut strip.next));
+    let (mut tiles, mut levels) = (std::mem::take(&mut strip.tiles), std::mem::take(&mut strip.levels));
+    let (pitch, last) = (strip.pitch, tiles.len() - 1);
     let next_parity = (level & 1 ^ 1) as usize;
     let mut list = NextTiles { next: &mut next, count: 0, next_parity, level: level + 1 };
     for &tile in &current[..strip.count] {
         let tile = tile as usize;
-        let front = take_front(strip, tile, level);
+        let (front, is_late) = take_front(&mut tiles[tile], &mut levels[tile], level);
+        if is_late {
+            strip.store_late_cells(tile, front, level);
+        }
         let [a, b, c, d] = front;
         let above = [a << 16, b << 16 | a >> 48, c << 16 | b >> 48, d << 16 | c >> 48];
         let below = [a >> 16 | b << 48, b >> 16 | c << 48, c >> 16 | d << 48, d >> 16];
@@ -385,16 +390,17 @@ fn advance_level(strip: &mut TileStrip, level: u32) {
             let beside = (front[word] & !EAST) << 1 | (front[word] & !WEST) >> 1;
             inner[word] = above[word] | below[word] | beside;
         }
-        list.add(&mut strip.tiles, tile, inner);
-        list.add(&mut strip.tiles, tile - 1, front.map(|cells| (cells & WEST) << 15));
-        list.add(&mut strip.tiles, tile + 1, front.map(|cells| (cells & EAST) >> 15));
+        list.add(&mut tiles, tile, inner);
+        list.add(&mut tiles, tile - 1, front.map(|cells| (cells & WEST) << 15));
+        list.add(&mut tiles, tile + 1, front.map(|cells| (cells & EAST) >> 15));
         // The first and last row are border, whose fronts need go no further.
-        let (north, south) = (tile.saturating_sub(strip.pitch), (tile + strip.pitch).min(last));
-        list.add(&mut strip.tiles, north, [0, 0, 0, a << 48]);
-        list.add(&mut strip.tiles, south, [d >> 48, 0, 0, 0]);
+        let (north, south) = (tile.saturating_sub(pitch), (tile + pitch).min(last));
+        list.add(&mut tiles, north, [0, 0, 0, a << 48]);
+        list.add(&mut tiles, south, [d >> 48, 0, 0, 0]);
     }
-    let count = list.count;
-    (strip.current, strip.next, strip.count) = (next, current, count);
+    strip.count = list.count;
+    (strip.current, strip.next) = (next, current);
+    (strip.tiles, strip.levels) = (tiles, levels);
 }
 
 /// The active tiles of the next level.
