@@ -172,8 +172,10 @@ impl Mesh {
     }
 
     /// The positions of a triangle's corners.
+    #[inline]
     pub(crate) fn corners(&self, triangle: u32) -> [DVec3; 3] {
-        self.triangles[triangle as usize].map(|vertex| self.points[vertex as usize])
+        let [a, b, c] = self.triangles[triangle as usize];
+        [self.points[a as usize], self.points[b as usize], self.points[c as usize]]
     }
 
     /// The twin of a side: [`NONE`] at a boundary, [`NON_MANIFOLD`] where three sides or more meet.

@@ -107,13 +107,12 @@ impl Tree {
             let below = self.levels[level - 1];
             let count = self.levels[level] - below;
             let begin = stack.len();
-            stack.extend(
-                (children.start..children.end.min(count))
-                    .map(|child| {
-                        (level - 1, child, distance_squared_to_box(&self.boxes[below + child], point))
-                    })
-                    .filter(|&(_, _, box_distance)| box_distance <= least),
-            );
+            for child in children.start..children.end.min(count) {
+                let box_distance = distance_squared_to_box(&self.boxes[below + child], point);
+                if box_distance <= least {
+                    stack.push((level - 1, child, box_distance));
+                }
+            }
             // The nearest child last, so that it is popped first.
             stack[begin..].sort_by(|a, b| b.2.total_cmp(&a.2));
         }
@@ -141,11 +140,13 @@ impl Tree {
             let children = node * BRANCHING..(node + 1) * BRANCHING;
             if level == 0 {
                 let run = &self.order[children.start..children.end.min(self.order.len())];
-                let is_near = |&&triangle: &&u32| {
-                    is_allowed(triangle)
+                for &triangle in run {
+                    if is_allowed(triangle)
                         && nearest_on_triangle(mesh.corners(triangle), point).distance_squared(point) <= reach
-                };
-                found.extend(run.iter().filter(is_near));
+                    {
+                        found.push(triangle);
+                    }
+                }
             } else {
                 let count = self.levels[level] - self.levels[level - 1];
                 stack.extend((children.start..children.end.min(count)).map(|child| (level - 1, child)));
