@@ -224,6 +224,21 @@ fn parts_are_equal_and_few() {
     }
 }
 
+/// An edge whose parts are exactly as long as the interval gets no part more.
+#[test]
+fn an_interval_that_divides_an_edge_adds_no_part() {
+    let triangle = Model::triangles(vec![[0.0; 3], [4.0, 0.0, 0.0], [0.0, 3.0, 0.0]], &[[0, 1, 2]]);
+    for (interval, legs) in [(1.0, [4, 3]), (0.5, [8, 6]), (0.25, [16, 12])] {
+        let fine = refined(&triangle, interval);
+        let points: Vec<Point> = fine.vertices().collect();
+        let on_axis = |axis: usize| {
+            let is_on = |&&[a, b]: &&[u32; 2]| [a, b].iter().all(|&v| points[v as usize][axis] == 0.0);
+            fine.edges().iter().filter(is_on).count()
+        };
+        assert_eq!([on_axis(1), on_axis(0)], legs, "{interval}");
+    }
+}
+
 /// The checks fail for a mesh whose edge is cut on one side only.
 #[test]
 fn the_checks_can_fail() {
