@@ -111,7 +111,7 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
     let mut totals = Totals::default();
     let mut seen = Seen::default();
     let mut failed = None;
-    let runner = if record::is_on() { Some(harness::option()?) } else { None };
+    let runner = harness::option()?;
     for args in runs {
         if selected.is_empty() {
             eprintln!("xtask: HULLFIELD_REQUIRE_GPU=1 cargo {}", args.join(" "));
@@ -134,7 +134,7 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
         };
         let is_doc = args.iter().any(|arg| arg == "--doc");
         let name = if is_doc { "the documentation" } else { "the programs" };
-        if runner.is_some() && !is_doc {
+        if record::is_on() && !is_doc {
             // Apart from the tests, so that the table has both times.
             let step = Step::begin(format!("build of {name}"));
             let status = run_cargo(&mut prepared(&building(&args)), &mut totals, &mut seen)?;
@@ -143,12 +143,9 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
                 continue;
             }
         }
-        let args = match &runner {
-            // rustdoc would call it for each example.
-            Some(option) if !is_doc => [&args[..1], &option[..], &args[1..]].concat(),
-            _ => args,
-        };
-        let step = runner.is_some().then(|| Step::begin(format!("tests of {name}")));
+        // rustdoc would call it for each example.
+        let args = if is_doc { args } else { [&args[..1], &runner[..], &args[1..]].concat() };
+        let step = record::is_on().then(|| Step::begin(format!("tests of {name}")));
         let status = run_cargo(&mut prepared(&args), &mut totals, &mut seen)?;
         if let Some(step) = step {
             step.end(status.success());
@@ -375,8 +372,7 @@ pub(crate) fn benches(args: &[String]) -> Result<(), String> {
     if !step.end(prepared(&building(&tests))?.success()) {
         return Err("the benches were not built".to_owned());
     }
-    let tests =
-        if record::is_on() { [&tests[..1], &harness::option()?, &tests[1..]].concat() } else { tests };
+    let tests = [&tests[..1], &harness::option()?, &tests[1..]].concat();
     let step = Step::begin("tests of the benches");
     let is_passed = step.end(prepared(&tests)?.success());
     record::append(&Line::Count { passed: totals.passed, failed: totals.failed, skipped: totals.ignored });
