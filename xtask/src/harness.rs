@@ -15,7 +15,7 @@ pub(crate) const CHORE: &str = "run-test";
 const FAILED_TESTS: i32 = 101;
 
 /// The most tests of one process.
-const PART: usize = 100;
+const PART: usize = 50;
 
 /// The prefix of the line that names the program whose results follow.
 pub(crate) const MARK: &str = "xtask: results of ";
@@ -161,7 +161,7 @@ mod tests {
         let names: Vec<String> = (0..2 * PART + 1).map(|k| format!("a::t{k}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let parts: Vec<Vec<String>> = divide(&names).collect();
-        assert_eq!(parts.iter().map(Vec::len).collect::<Vec<_>>(), [68, 68, 68]);
+        assert_eq!(parts.iter().map(Vec::len).collect::<Vec<_>>(), [35, 35, 34]);
         let all: Vec<&String> = parts.iter().flatten().filter(|arg| *arg != "--exact").collect();
         assert_eq!(all, names);
         assert_eq!(divide(&names[..PART]).count(), 0);
