@@ -224,7 +224,7 @@ fn parts_are_equal_and_few() {
     }
 }
 
-/// An edge whose parts are exactly as long as the interval gets no part more.
+/// An edge of n times the interval is cut into exactly n parts.
 #[test]
 fn an_interval_that_divides_an_edge_adds_no_part() {
     let triangle = Model::triangles(vec![[0.0; 3], [4.0, 0.0, 0.0], [0.0, 3.0, 0.0]], &[[0, 1, 2]]);

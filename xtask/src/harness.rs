@@ -1,6 +1,6 @@
 //! `cargo xtask run-test PROGRAM ARGS…`, which cargo calls in place of a test program: it runs the program so that it tells the time of each
-//! test, and records what the program used. A program of many tests is run in several processes, one after the other, because Mesa's software driver keeps some memory of each
-//! dispatch until its process ends.
+//! test, and records what the program used. A program of many tests runs in several processes, one after the other, because Mesa's software
+//! driver keeps some memory of each dispatch until its process ends.
 
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &[String]) -> ExitCode {
         command.args(part).args(["-Z", "unstable-options", "--report-time"]).env("RUSTC_BOOTSTRAP", "1");
         match command.status() {
             Ok(status) if status.success() => continue,
-            // A failed test has said so itself, a signal has not.
+            // The program has already printed which test failed. A signal prints nothing.
             Ok(status) if status.code() == Some(FAILED_TESTS) => {}
             Ok(status) => eprintln!("xtask: {program}: {status}"),
             Err(error) => eprintln!("xtask: {program}: {error}"),

@@ -80,7 +80,7 @@ pub(crate) struct Goal<R> {
 }
 
 impl Goal<f64> {
-    /// A search that ends where the bounds are close, at any distance.
+    /// The search runs until the bounds are close. No distance ends it early.
     pub(crate) const fn converge(slack: f64, relative: f64) -> Self {
         let (beyond, within) = (f64::INFINITY, -1.0);
         Self { beyond, within, slack, relative, iteration_limit: 512, stall_limit: 0 }

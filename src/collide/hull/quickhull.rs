@@ -312,7 +312,7 @@ impl<'a> HullBuilder<'a> {
                 if height < -face.slack || height * face.inverse_length <= best.1 {
                     continue;
                 }
-                // A corner of the face is in its plane: only the exact test would know.
+                // The face's own corners lie in its plane. The exact test would find that too, slowly.
                 if height > face.slack || !face.corners.contains(&p) && self.sees(f, p) {
                     best = (f, height * face.inverse_length);
                 }

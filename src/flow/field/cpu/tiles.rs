@@ -336,7 +336,7 @@ impl TileStrip {
     }
 }
 
-/// Removes the front of a tile, and writes its level. Returns the front, and whether the planes do not hold the level.
+/// Removes the front of a tile, and writes its level. Returns the front, and whether the level is too high for the planes.
 #[inline(always)]
 fn take_front(tile: &mut WaveTile, LevelPlanes(planes): &mut LevelPlanes, level: u32) -> (TileBits, bool) {
     let front = std::mem::take(&mut tile.fronts[(level & 1) as usize]);
