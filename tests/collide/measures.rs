@@ -144,6 +144,15 @@ fn needles_and_plates() {
     }
 }
 
+/// One side of this needle is eleven slender faces that count as one. A plane through the corners of that side was 1.1e-6 of S below its
+/// middle.
+#[test]
+fn points_lie_on_a_side_of_many_slender_faces() {
+    let near = Near { count: 1_000, stretch: 10.0, seed: 12_864_139_364_537_196_120, ..Near::default() };
+    let scene = scenes::slender(near);
+    check("needle", Scene { pairs: vec![scene.pairs[393]], ..scene });
+}
+
 #[test]
 fn hulls_of_many_vertices() {
     for &(point_count, count) in extent(&[(128, 80), (512, 12)][..], &[(128, 400), (512, 60), (4_096, 4)]) {

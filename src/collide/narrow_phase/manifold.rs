@@ -32,10 +32,20 @@ enum Feature {
     /// A vertex: the contact's own point is used.
     Vertex(u32),
     Edge([Corner; 2]),
-    /// Corners in the face's plane, counter-clockwise about the direction, and the number of the face.
-    Face(Vec<Corner>, u32),
+    /// A face, joined with those that are coplanar with it up to rounding.
+    Face(Face),
     /// The plane of a half-space, unbounded.
     Plane,
+}
+
+/// The face of a feature.
+struct Face {
+    /// Counter-clockwise about the direction. They may lie below the plane by the rounding that joined the faces.
+    corners: Vec<Corner>,
+    number: u32,
+    normal: DVec3,
+    /// A point of the plane. No point of the body is above it.
+    on_plane: DVec3,
 }
 
 impl Feature {
@@ -43,7 +53,7 @@ impl Feature {
         match self {
             Self::Vertex(vertex) => FeatureId::Vertex(*vertex),
             Self::Edge([p, q]) => edge_id(p.vertex, q.vertex),
-            Self::Face(_, face) => FeatureId::Face(*face),
+            Self::Face(face) => FeatureId::Face(face.number),
             Self::Plane => FeatureId::Face(0),
         }
     }
@@ -60,11 +70,10 @@ pub(crate) struct Corner {
     pub(crate) vertex: u32,
 }
 
-/// A corner of a feature projected along the normal: its position across the normal, and its height along it.
+/// A corner of a feature projected along the normal: its position across the normal.
 #[derive(Debug, Clone, Copy)]
 struct ProjectedPoint {
     across: DVec2,
-    height: f64,
     vertex: u32,
 }
 
@@ -191,7 +200,8 @@ fn highest_feature(
         if polygon.len() >= 3 {
             let shift = center + normal * rounding;
             let moved = |corner: Corner| Corner { point: corner.point + shift, ..corner };
-            return Feature::Face(polygon.into_iter().map(moved).collect(), face);
+            let corners = polygon.into_iter().map(moved).collect();
+            return Feature::Face(Face { corners, number: face, normal, on_plane: points[top] + shift });
         }
     }
     let mut flattest = LEVEL;
@@ -296,6 +306,24 @@ impl ContactFrame {
         (DVec2::new(point.dot(right), point.dot(up)), point.dot(self.normal))
     }
 
+    /// The height of a feature's plane or line over a point across.
+    fn height_over(&self, feature: &Feature, ground: f64) -> impl Fn(DVec2) -> f64 + use<> {
+        let (base, slope) = match feature {
+            // The plane of one face, not one through the corners: of joined faces that are slender, their rounding would tilt it.
+            Feature::Face(face) => {
+                let (across, upward) = self.project(face.normal);
+                (self.project(face.on_plane), -across / upward)
+            }
+            Feature::Edge([p, q]) => {
+                let (base, end) = (self.project(p.point), self.project(q.point));
+                let along = end.0 - base.0;
+                (base, along * ((end.1 - base.1) / along.length_squared()))
+            }
+            Feature::Vertex(_) | Feature::Plane => ((DVec2::ZERO, ground), DVec2::ZERO),
+        };
+        move |across: DVec2| base.1 + slope.dot(across - base.0)
+    }
+
     fn unproject(&self, across: DVec2, height: f64) -> DVec3 {
         self.across[0] * across.x + self.across[1] * across.y + self.normal * height
     }
@@ -303,26 +331,16 @@ impl ContactFrame {
     /// The corners of the overlap of two projected features. `ground` has the height of each body's plane, for half-spaces.
     fn overlap(&self, a: &Feature, b: &Feature, ground: [f64; 2], slack: f64) -> Vec<Overlap> {
         let project_all = |corners: &[Corner]| -> Vec<ProjectedPoint> {
-            let project = |&Corner { point, vertex }: &Corner| {
-                let (across, height) = self.project(point);
-                ProjectedPoint { across, height, vertex }
-            };
+            let project =
+                |&Corner { point, vertex }: &Corner| ProjectedPoint { across: self.project(point).0, vertex };
             corners.iter().map(project).collect()
         };
         let corners = |feature: &Feature| match feature {
             Feature::Vertex(_) | Feature::Plane => Vec::new(),
             Feature::Edge(ends) => project_all(ends),
-            Feature::Face(corners, _) => project_all(corners),
+            Feature::Face(face) => project_all(&face.corners),
         };
         let (projected_a, projected_b) = (corners(a), corners(b));
-        let heights =
-            |clipped: Vec<Clipped>, height_a: &dyn Fn(DVec2) -> f64, height_b: &dyn Fn(DVec2) -> f64| {
-                let point = |(across, features)| {
-                    let height = height_a(across);
-                    Overlap { across, height, depth: height - height_b(across), features }
-                };
-                clipped.into_iter().map(point).collect()
-            };
         let (id_a, id_b) = (a.id(), b.id());
         let vertex = |corner: &ProjectedPoint| FeatureId::Vertex(corner.vertex);
         // Both polygons are made counter-clockwise in this projection; b's face looks the other way.
@@ -332,62 +350,28 @@ impl ContactFrame {
         let swapped = |clipped: Vec<Clipped>| -> Vec<Clipped> {
             clipped.into_iter().map(|(across, [of_b, of_a])| (across, [of_a, of_b])).collect()
         };
-        match (a, b) {
-            (Feature::Plane, Feature::Edge(_) | Feature::Face(..)) => heights(
-                projected_b.iter().map(|corner| (corner.across, [id_a, vertex(corner)])).collect(),
-                &|_| ground[0],
-                &height_over(&projected_b),
-            ),
-            (Feature::Edge(_) | Feature::Face(..), Feature::Plane) => heights(
-                projected_a.iter().map(|corner| (corner.across, [vertex(corner), id_b])).collect(),
-                &height_over(&projected_a),
-                &|_| ground[1],
-            ),
-            (Feature::Face(..), Feature::Face(..)) => heights(
-                clip_polygon(&projected_a, &turned(&projected_b), [id_a, id_b]),
-                &height_over(&projected_a),
-                &height_over(&projected_b),
-            ),
-            (Feature::Edge(_), Feature::Face(..)) => heights(
-                clip_segment(&projected_a, &turned(&projected_b), id_b),
-                &height_over(&projected_a),
-                &height_over(&projected_b),
-            ),
-            (Feature::Face(..), Feature::Edge(_)) => heights(
-                swapped(clip_segment(&projected_b, &projected_a, id_a)),
-                &height_over(&projected_a),
-                &height_over(&projected_b),
-            ),
-            (Feature::Edge(_), Feature::Edge(_)) => heights(
-                common_segment(&projected_a, &projected_b, slack),
-                &height_over(&projected_a),
-                &height_over(&projected_b),
-            ),
+        let clipped: Vec<Clipped> = match (a, b) {
+            (Feature::Plane, Feature::Edge(_) | Feature::Face(_)) => {
+                projected_b.iter().map(|corner| (corner.across, [id_a, vertex(corner)])).collect()
+            }
+            (Feature::Edge(_) | Feature::Face(_), Feature::Plane) => {
+                projected_a.iter().map(|corner| (corner.across, [vertex(corner), id_b])).collect()
+            }
+            (Feature::Face(_), Feature::Face(_)) => {
+                clip_polygon(&projected_a, &turned(&projected_b), [id_a, id_b])
+            }
+            (Feature::Edge(_), Feature::Face(_)) => clip_segment(&projected_a, &turned(&projected_b), id_b),
+            (Feature::Face(_), Feature::Edge(_)) => swapped(clip_segment(&projected_b, &projected_a, id_a)),
+            (Feature::Edge(_), Feature::Edge(_)) => common_segment(&projected_a, &projected_b, slack),
             _ => Vec::new(),
-        }
+        };
+        let (over_a, over_b) = (self.height_over(a, ground[0]), self.height_over(b, ground[1]));
+        let point = |(across, features)| {
+            let height = over_a(across);
+            Overlap { across, height, depth: height - over_b(across), features }
+        };
+        clipped.into_iter().map(point).collect()
     }
-}
-
-/// The height of a projected feature above a point across: that of its plane or line.
-fn height_over(projected: &[ProjectedPoint]) -> impl Fn(DVec2) -> f64 + use<> {
-    let origin = projected[0];
-    let mut slope = DVec2::ZERO;
-    if let [a, b] = projected {
-        let along = b.across - a.across;
-        slope = along * ((b.height - a.height) / along.length_squared());
-    } else {
-        // Newell's normal uses all corners, so that nearly collinear ones do no harm.
-        let mut normal = DVec3::ZERO;
-        for (k, p) in projected.iter().enumerate() {
-            let q = projected[(k + 1) % projected.len()];
-            let [p, q] = [p, &q].map(|at| (at.across - origin.across).extend(at.height - origin.height));
-            normal += p.cross(q);
-        }
-        if normal.z != 0.0 {
-            slope = DVec2::new(-normal.x, -normal.y) / normal.z;
-        }
-    }
-    move |across: DVec2| origin.height + slope.dot(across - origin.across)
 }
 
 /// An edge of a polygon that is being clipped: one of the polygon's own, or one of the polygon that clips it, by its first corner.
