@@ -144,8 +144,7 @@ fn needles_and_plates() {
     }
 }
 
-/// One side of this needle is eleven slender faces that count as one. A plane through the corners of that side was 1.1e-6 of S below its
-/// middle.
+/// Nine slender faces of this needle count as one. A plane through their outer corners was 1.1e-6 of S below the surface.
 #[test]
 fn points_lie_on_a_side_of_many_slender_faces() {
     let near = Near { count: 1_000, stretch: 10.0, seed: 12_864_139_364_537_196_120, ..Near::default() };

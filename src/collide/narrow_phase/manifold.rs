@@ -32,7 +32,7 @@ enum Feature {
     /// A vertex: the contact's own point is used.
     Vertex(u32),
     Edge([Corner; 2]),
-    /// A face, joined with those that are coplanar with it up to rounding.
+    /// A face. Faces that are coplanar with it up to rounding belong to it.
     Face(Face),
     /// The plane of a half-space, unbounded.
     Plane,
@@ -40,7 +40,7 @@ enum Feature {
 
 /// The face of a feature.
 struct Face {
-    /// Counter-clockwise about the direction. They may lie below the plane by the rounding that joined the faces.
+    /// Counter-clockwise about the direction. A corner may lie below the plane by up to 1e-6 of the body's radius.
     corners: Vec<Corner>,
     number: u32,
     normal: DVec3,
@@ -306,10 +306,10 @@ impl ContactFrame {
         (DVec2::new(point.dot(right), point.dot(up)), point.dot(self.normal))
     }
 
-    /// The height of a feature's plane or line over a point across.
+    /// The height of a feature's plane or line along the normal, as a function of the position across the normal.
     fn height_over(&self, feature: &Feature, ground: f64) -> impl Fn(DVec2) -> f64 + use<> {
         let (base, slope) = match feature {
-            // The plane of one face, not one through the corners: of joined faces that are slender, their rounding would tilt it.
+            // The widest face gives the plane. Rounding would tilt a plane through the corners of slender faces.
             Feature::Face(face) => {
                 let (across, upward) = self.project(face.normal);
                 (self.project(face.on_plane), -across / upward)
