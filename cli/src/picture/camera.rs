@@ -1,6 +1,6 @@
 //! The camera: its pose, and the projection of points of the world.
 
-use glam::{Vec2, Vec3};
+use glam::{Mat3, Vec2, Vec3};
 
 /// The pose of the camera and the bounds of the scene. y is up.
 #[derive(Debug, Clone, Copy)]
@@ -57,15 +57,40 @@ impl Camera {
 
     /// The position of a point on the sample grid, and 1 / depth.
     pub(super) fn project(&self, point: Vec3) -> (Vec2, f32) {
-        let seen = point - self.eye;
-        let nearness = 1.0 / seen.dot(self.forward);
-        let flat = Vec2::new(seen.dot(self.right), -seen.dot(self.up)) * nearness * self.scale;
-        (flat + self.middle, nearness)
+        self.projection(point, Mat3::ZERO).project(Vec3::ZERO)
+    }
+
+    /// The projection of points of a frame, whose axes are the columns of `axes`.
+    pub(super) fn projection(&self, origin: Vec3, axes: Mat3) -> Projection {
+        // Columns and rows of the grid times depth, and depth.
+        let camera = Mat3::from_cols(
+            self.right * self.scale + self.forward * self.middle.x,
+            self.forward * self.middle.y - self.up * self.scale,
+            self.forward,
+        )
+        .transpose();
+        Projection { origin: camera * (origin - self.eye), axes: camera * axes }
     }
 
     /// The direction through a sample, of depth 1.
     pub(super) fn ray(&self, x: f32, y: f32) -> Vec3 {
         let flat = (Vec2::new(x, y) - self.middle) / self.scale;
         self.forward + self.right * flat.x - self.up * flat.y
+    }
+}
+
+/// The projection of points of a frame onto the sample grid, in homogeneous coordinates.
+#[derive(Debug)]
+pub(super) struct Projection {
+    origin: Vec3,
+    axes: Mat3,
+}
+
+impl Projection {
+    /// The position of a point of the frame on the sample grid, and 1 / depth.
+    pub(super) fn project(&self, point: Vec3) -> (Vec2, f32) {
+        let seen = self.origin + self.axes * point;
+        let nearness = 1.0 / seen.z;
+        (seen.truncate() * nearness, nearness)
     }
 }

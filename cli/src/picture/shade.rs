@@ -3,7 +3,7 @@
 use std::f32::consts::TAU;
 use std::ops::Range;
 
-use glam::{Vec2, Vec3};
+use glam::{Mat3, Vec2, Vec3};
 use rayon::prelude::*;
 
 use super::camera::{Camera, View};
@@ -12,14 +12,16 @@ use super::srgb::{Picture, linear};
 
 /// Samples along one side of a pixel.
 const SAMPLES: usize = 2;
+/// Rows of pixels that one task colours.
+const BAND: usize = 16;
 /// Samples along one side of the shadow map.
 const SHADOW_SIDE: usize = 4096;
 /// Shadow-map lookups for a sample of a body, and of the ground, whose shadows are softer.
-const SHADOW_TAPS: usize = 12;
+const SHADOW_TAPS: usize = 8;
 const GROUND_TAPS: usize = 48;
 /// Occlusion lookups for a sample, near it and farther out.
-const NEAR_OCCLUSION_TAPS: usize = 14;
-const WIDE_OCCLUSION_TAPS: usize = 10;
+const NEAR_OCCLUSION_TAPS: usize = 8;
+const WIDE_OCCLUSION_TAPS: usize = 6;
 
 /// The sun: parallel light, with a square shadow map over the scene.
 #[derive(Debug)]
@@ -63,13 +65,34 @@ impl Sun {
 /// so that it looks finer than white noise. Each salt gives a different pattern.
 fn noise(x: usize, y: usize, salt: u32) -> f32 {
     let shift = 5.588_238 * salt as f32;
-    (52.982_918 * (0.067_110_56 * (x as f32 + shift) + 0.005_837_15 * (y as f32 + shift)).fract()).fract()
+    let dot = 0.067_110_56 * (x as f32 + shift) + 0.005_837_15 * (y as f32 + shift);
+    fraction(52.982_918 * fraction(dot))
 }
 
-/// The `i`-th of `count` points spread over the unit disc, rotated by `turn` of a full circle.
-fn disc_point(i: usize, count: usize, turn: f32) -> Vec2 {
-    let radius = ((i as f32 + 0.5) / count as f32).sqrt();
-    Vec2::from_angle(TAU * (i as f32 * 0.618_034 + turn)) * radius
+/// The fractional part of a number that is not negative. `f32::fract` calls a function of libm on x86-64.
+fn fraction(value: f32) -> f32 {
+    value - value as u32 as f32
+}
+
+/// Points spread over the unit disc: Vogel's spiral.
+fn disc<const COUNT: usize>() -> [Vec2; COUNT] {
+    std::array::from_fn(|i| {
+        let radius = ((i as f32 + 0.5) / COUNT as f32).sqrt();
+        Vec2::from_angle(TAU * i as f32 * 0.618_034) * radius
+    })
+}
+
+/// Directions of a hemisphere around z, dense where the cosine is large: the disc's points, raised to the unit sphere (Malley's method).
+fn hemisphere<const COUNT: usize>() -> [Vec3; COUNT] {
+    disc::<COUNT>().map(|flat| flat.extend((1.0 - flat.length_squared()).max(0.0).sqrt()))
+}
+
+/// Where the lookups of a sample are, before they are turned by its noise.
+struct Taps {
+    body_shadow: [Vec2; SHADOW_TAPS],
+    ground_shadow: [Vec2; GROUND_TAPS],
+    near: [Vec3; NEAR_OCCLUSION_TAPS],
+    wide: [Vec3; WIDE_OCCLUSION_TAPS],
 }
 
 fn smoothstep(from: f32, to: f32, value: f32) -> f32 {
@@ -88,6 +111,7 @@ struct Renderer<'a> {
     sun: Sun,
     visible: Buffer,
     shadow: Buffer,
+    taps: Taps,
     /// The facets that shine through others, if there are any.
     through: Option<(Buffer, Range<usize>)>,
 }
@@ -147,27 +171,16 @@ pub(super) fn draw(
         sun,
         visible: Buffer::draw(across, down, &visible),
         shadow: Buffer::draw(SHADOW_SIDE, SHADOW_SIDE, &lit),
+        taps: Taps { body_shadow: disc(), ground_shadow: disc(), near: hemisphere(), wide: hemisphere() },
         through,
     };
     let mut rgb = vec![0; width * height * 3];
-    rgb.par_chunks_mut(width * 3).enumerate().for_each(|(row, line)| {
-        for (column, pixel) in line.chunks_exact_mut(3).enumerate() {
-            // Two samples are enough for a pixel without facets.
-            let samples: [_; SAMPLES * SAMPLES] =
-                std::array::from_fn(|i| (column * SAMPLES + i % SAMPLES, row * SAMPLES + i / SAMPLES));
-            let is_empty = samples.iter().all(|&(x, y)| renderer.visible.at(x, y).1 == NO_FACET);
-            let samples = if is_empty { &samples[1..3] } else { &samples[..] };
-            // Tone-mapped before averaging, or one bright sample would make a jagged edge.
-            let sum: Vec3 = samples.iter().map(|&(x, y)| tone_mapped(renderer.light(x, y))).sum();
-            let mean = sum / samples.len() as f32;
-            let at = (Vec2::new(column as f32 + 0.5, row as f32 + 0.5)
-                / Vec2::new(width as f32, height as f32)
-                - Vec2::splat(0.5))
-                * 2.0;
-            let mean = mean * (1.0 - 0.10 * at.length_squared().min(2.0) * 0.5);
-            let grain = (noise(column, row, 7) - 0.5) / 255.0;
-            for (byte, value) in pixel.iter_mut().zip(mean.to_array()) {
-                *byte = ((srgb_encoded(value) + grain) * 255.0 + 0.5).clamp(0.0, 255.0) as u8;
+    rgb.par_chunks_mut(BAND * width * 3).enumerate().for_each(|(band, lines)| {
+        // Column by column, so that lookups around a pixel find what its neighbours have loaded into the cache.
+        for column in 0..width {
+            for (row, line) in lines.chunks_exact_mut(width * 3).enumerate() {
+                let pixel = renderer.pixel(column, band * BAND + row, width, height);
+                line[3 * column..3 * column + 3].copy_from_slice(&pixel);
             }
         }
     });
@@ -189,6 +202,24 @@ fn srgb_encoded(value: f32) -> f32 {
 }
 
 impl Renderer<'_> {
+    /// The sRGB bytes of a pixel.
+    fn pixel(&self, column: usize, row: usize, width: usize, height: usize) -> [u8; 3] {
+        let samples: [_; SAMPLES * SAMPLES] =
+            std::array::from_fn(|i| (column * SAMPLES + i % SAMPLES, row * SAMPLES + i / SAMPLES));
+        // Two samples are enough for a pixel without facets.
+        let is_empty = samples.iter().all(|&(x, y)| self.visible.at(x, y).1 == NO_FACET);
+        let samples = if is_empty { &samples[1..3] } else { &samples[..] };
+        // Tone-mapped before averaging, or one bright sample would make a jagged edge.
+        let sum: Vec3 = samples.iter().map(|&(x, y)| tone_mapped(self.light(x, y))).sum();
+        let mean = sum / samples.len() as f32;
+        let at = (Vec2::new(column as f32 + 0.5, row as f32 + 0.5) / Vec2::new(width as f32, height as f32)
+            - Vec2::splat(0.5))
+            * 2.0;
+        let mean = mean * (1.0 - 0.10 * at.length_squared().min(2.0) * 0.5);
+        let grain = (noise(column, row, 7) - 0.5) / 255.0;
+        mean.to_array().map(|value| ((srgb_encoded(value) + grain) * 255.0 + 0.5).clamp(0.0, 255.0) as u8)
+    }
+
     /// The light that reaches the camera through a sample.
     fn light(&self, x: usize, y: usize) -> Vec3 {
         let (nearness, facet) = self.visible.at(x, y);
@@ -200,9 +231,11 @@ impl Renderer<'_> {
             let facet = &self.facets[index];
             let point = self.camera.eye + ray / nearness;
             let colour = (self.colours)(facet.item);
-            let sun = self.sunlight(point, facet.normal, 0.30 * near_length, SHADOW_TAPS, noise(x, y, 1));
-            let near = self.visibility(point, facet.normal, 2.2 * near_length, NEAR_OCCLUSION_TAPS, x, y);
-            let wide = self.visibility(point, facet.normal, 9.0 * near_length, WIDE_OCCLUSION_TAPS, x, y);
+            let taps = &self.taps;
+            let sun =
+                self.sunlight(point, facet.normal, 0.30 * near_length, &taps.body_shadow, noise(x, y, 1));
+            let near = self.visibility(point, facet.normal, 2.2 * near_length, &taps.near, x, y);
+            let wide = self.visibility(point, facet.normal, 9.0 * near_length, &taps.wide, x, y);
             let open = near * (0.3 + 0.7 * wide);
             let lit =
                 colour * self.diffuse(facet.normal, sun, open) + self.specular(ray, facet.normal, sun, open);
@@ -227,7 +260,7 @@ impl Renderer<'_> {
         if away > 2.2 {
             return backdrop;
         }
-        let sun = self.sunlight(point, Vec3::Y, 3.0 * near_length, GROUND_TAPS, noise(x, y, 1));
+        let sun = self.sunlight(point, Vec3::Y, 3.0 * near_length, &self.taps.ground_shadow, noise(x, y, 1));
         backdrop * (1.0 - 0.62 * (1.0 - sun) * (1.0 - smoothstep(1.2, 2.2, away)))
     }
 
@@ -256,7 +289,7 @@ impl Renderer<'_> {
     }
 
     /// The visible share of the sun's disc.
-    fn sunlight(&self, point: Vec3, normal: Vec3, blur: f32, tap_count: usize, turn: f32) -> f32 {
+    fn sunlight(&self, point: Vec3, normal: Vec3, blur: f32, taps: &[Vec2], turn: f32) -> f32 {
         let facing = normal.dot(self.sun.direction);
         if facing <= 0.0 {
             return 0.0;
@@ -265,8 +298,9 @@ impl Renderer<'_> {
         let (position, height) = self.sun.project(point + normal * offset);
         // Lookups on a sloped surface differ in height, so the slack follows the slope.
         let slope = (1.0 / facing.max(0.15)).min(6.0);
-        let is_lit = |tap: usize| {
-            let at = disc_point(tap, tap_count, turn) * blur;
+        let turn = Vec2::from_angle(TAU * turn) * blur;
+        let is_lit = |tap: Vec2| {
+            let at = turn.rotate(tap);
             let position = position + at * self.sun.scale;
             let slack = offset * slope + at.length() * 0.25 * slope;
             let is_inside = position.x >= 0.0 && position.y >= 0.0;
@@ -276,31 +310,30 @@ impl Renderer<'_> {
                 || row >= SHADOW_SIDE
                 || self.shadow.at(column, row).0 <= height + slack
         };
-        // Most samples are fully lit or fully dark, which every sixth lookup shows.
-        let few = tap_count.div_ceil(6);
-        let count = |stride: usize| (0..tap_count).step_by(stride).filter(|&tap| is_lit(tap)).count();
-        let lit_count = if tap_count > 16 { count(6) } else { count(1) };
-        match lit_count {
-            0 => 0.0,
-            _ if tap_count <= 16 => lit_count as f32 / tap_count as f32,
-            all if all == few => 1.0,
-            _ => count(1) as f32 / tap_count as f32,
+        let count = |stride: usize| taps.iter().step_by(stride).filter(|&&tap| is_lit(tap)).count();
+        // Most samples of the ground are fully lit or fully dark, which every sixth lookup shows.
+        if taps.len() > 16 {
+            match count(6) {
+                0 => return 0.0,
+                all if all == taps.len().div_ceil(6) => return 1.0,
+                _ => {}
+            }
         }
+        count(1) as f32 / taps.len() as f32
     }
 
     /// The share of the sky over a surface that nothing within `reach` hides: ambient occlusion in screen space.
-    fn visibility(&self, point: Vec3, normal: Vec3, reach: f32, tap_count: usize, x: usize, y: usize) -> f32 {
+    fn visibility(&self, point: Vec3, normal: Vec3, reach: f32, taps: &[Vec3], x: usize, y: usize) -> f32 {
         let (right, up) = normal.any_orthonormal_pair();
-        let turn = noise(x, y, 2);
+        let turn = Vec2::from_angle(TAU * noise(x, y, 2));
         let shift = noise(x, y, 3);
         let point = point + normal * (0.01 * reach);
+        let frame = Mat3::from_cols(right * turn.x + up * turn.y, up * turn.x - right * turn.y, normal);
+        let projection = self.camera.projection(point, frame * reach);
         let mut hidden = 0.0;
-        for tap in 0..tap_count {
-            let flat = disc_point(tap, tap_count, turn);
-            let direction =
-                right * flat.x + up * flat.y + normal * (1.0 - flat.length_squared()).max(0.0).sqrt();
-            let length = (tap as f32 * 0.754_877_7 + shift).fract();
-            let (at, nearness) = self.camera.project(point + direction * (reach * length * length.sqrt()));
+        for (tap, &direction) in taps.iter().enumerate() {
+            let length = fraction(tap as f32 * 0.754_877_7 + shift);
+            let (at, nearness) = projection.project(direction * (length * length.sqrt()));
             if !(at.x >= 0.0 && at.y >= 0.0 && nearness > 0.0) {
                 continue;
             }
@@ -315,7 +348,7 @@ impl Renderer<'_> {
                 hidden += 1.0 - smoothstep(0.6 * reach, 2.0 * reach, apart);
             }
         }
-        let share = hidden / tap_count as f32;
+        let share = hidden / taps.len() as f32;
         (1.0 - share).clamp(0.0, 1.0)
     }
 }
