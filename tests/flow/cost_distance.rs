@@ -524,6 +524,28 @@ fn long_paths_get_coarser_costs() {
     }
 }
 
+/// The costs of this row are 2^23 - 1, and its length comes to just below 2^62. A quarter of a cost is rounded up, and the length would come to 2^60.
+/// So they are divided by eight.
+#[test]
+fn coarser_costs_leave_room_for_their_rounding() {
+    let width = 1 << 15;
+    let friction = 2.0 - 1.0 / f64::from(1 << 22);
+    // A step along x has 2^23 units: no shorter whole lengths have this ratio.
+    let cell_size = [f64::from(1 << 23), 16_383.0];
+    let options = CostDistanceOptions { connectivity: Connectivity::Four, cell_size, ..Default::default() };
+    let targets = [Cell::from([0, 0])];
+    let solved =
+        cost_distance([width, 1], &vec![friction; width as usize], &targets, &options, go_on).unwrap();
+    let scale = solved.report.scale.unwrap();
+    assert_eq!((scale.step_lengths().x, scale.factor()), (1 << 23, f64::from(1 << 19)));
+    assert_eq!((solved.report.solve_count, solved.report.reached_count), (2, u64::from(width)));
+    for (x, &found) in solved.distances.iter().enumerate() {
+        let wanted = x as f64 * cell_size[0] * friction;
+        let error = (f64::from(found) - wanted).abs();
+        assert!(error <= (solved.report.error_bound + F32) * wanted, "{x}: {found}, expected {wanted}");
+    }
+}
+
 /// More tiles in a bucket than are relaxed between two calls that tell progress.
 #[test]
 fn many_targets_are_solved_step_by_step() {
@@ -572,6 +594,22 @@ fn a_wide_range_is_reported() {
         assert_eq!(solved.report.reached_count, 2);
         assert!(solved.report.error_bound > 0.0);
     }
+}
+
+/// Over slopes friction is rounded to f32. The bound holds where only the least friction is rounded.
+#[test]
+fn the_bound_over_slopes_holds_for_small_friction() {
+    // Half way between two numbers of f32, so it is off by 2^-24 of itself.
+    let least = (1.0 + F32) / f64::from(1 << 20);
+    // The largest friction, which is not rounded, is behind a barrier.
+    let friction = [1.0, f64::NAN, least, least, least, least];
+    let slope = Slope { elevation: vec![0.0; friction.len()], ..Default::default() };
+    let options = CostDistanceOptions { slope: Some(slope), ..Default::default() };
+    let report = cost_distance([6, 1], &friction, &[Cell::from([2, 0])], &options, go_on).unwrap().report;
+    let wanted = 3.0 * least;
+    let error = (report.farthest - wanted).abs() / wanted;
+    assert!(error > 0.9 * F32, "{error}");
+    assert!(error <= report.error_bound && report.error_bound < 2.0 * F32, "{error} {}", report.error_bound);
 }
 
 #[test]

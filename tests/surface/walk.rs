@@ -114,6 +114,29 @@ fn rays_through_vertices_and_along_walls() {
     }
 }
 
+/// From a corner the ray starts in the triangle into which it leads, here along a wall, although its projection into the other is longer.
+#[test]
+fn a_ray_along_a_wall_starts_in_the_triangle_of_the_wall() {
+    // A floor, and an upright triangle on one of its sides.
+    let points = vec![[0.0; 3], [0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, -1.0, 1.0]];
+    for (first, is_turned) in (0..3).flat_map(|first| [(first, false), (first, true)]) {
+        let mut floor = [0, 1, 2];
+        floor.rotate_left(first);
+        if is_turned {
+            floor.reverse();
+        }
+        let model = Model::triangles(points.clone(), &[floor, [1, 0, 3]]);
+        let surface = Surface::new(&[model], SurfaceOptions::default()).unwrap();
+        let cast = |reach: f64| surface.raycast([0.0; 3], [1.0, 0.0, 2.0], reach).unwrap().unwrap();
+        let within = cast(0.5);
+        assert!(length(minus(within.point, [0.5, 0.0, 0.0])) < 1e-12, "{floor:?}: {within:?}");
+        assert_eq!((within.triangle, within.wall), (0, None), "{floor:?}");
+        let beyond = cast(5.0);
+        assert!(length(minus(beyond.point, [1.0, 0.0, 0.0])) < 1e-12, "{floor:?}: {beyond:?}");
+        assert!((beyond.distance - 1.0).abs() < 1e-12 && beyond.wall.is_some(), "{floor:?}: {beyond:?}");
+    }
+}
+
 /// A ray back from the end of a ray returns to the start: over closed, open and one-sided surfaces.
 #[test]
 fn rays_back_return_to_the_start() {

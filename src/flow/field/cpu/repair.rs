@@ -375,3 +375,47 @@ fn farthest(distances: &[u32]) -> u32 {
     let ends = map(&chunks, |cells| cells.iter().fold(0, |end, &distance| end.max(distance.wrapping_add(1))));
     ends.into_iter().max().unwrap_or(0).saturating_sub(1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::field::options::FieldLimits;
+    use crate::flow::grid::cells::GridOptions;
+    use crate::flow::grid::moves::Connectivity;
+
+    /// Behind a cell that is blocked at the side of an open grid, paths go around it. No other distance is set.
+    #[test]
+    fn only_cells_whose_distance_changes_are_solved_again() {
+        for cost in [1, 3] {
+            let costs = if cost == 1 { Vec::new() } else { vec![cost; 27] };
+            let options = || GridOptions { costs: costs.clone(), ..Connectivity::Four.into() };
+            let (open, mut blocked) = (Arc::new(Grid::new([9, 3, 1], &[], options()).unwrap()), [false; 27]);
+            blocked[4] = true;
+            let grid = Grid::new([9, 3, 1], &blocked, options()).unwrap();
+            let goals = |grid: &Grid| Goals::new(grid, &[[0, 0].into()]).unwrap();
+            let field = solve(&open, goals(&open), FieldLimits::default(), &Awaited::default()).unwrap();
+            let FieldCells::Host { distances, next } = Arc::try_unwrap(field.shared).unwrap().cells else {
+                panic!("the field is not on the host")
+            };
+            let goals = goals(&grid);
+            let mut repair = Repair {
+                grid: &grid,
+                moves: MoveLookup::new(&grid),
+                neighbours: Neighbours::new(&grid),
+                distances,
+                next,
+                goals: &goals.cells,
+                distance_end: UNREACHABLE,
+                recorded: BitSet::new(27),
+                changed: Vec::new(),
+                change_limit: 27,
+            };
+            assert_eq!(repair.run(&[4], &[], &[], false), Some(()));
+            repair.changed.sort_unstable();
+            assert_eq!(repair.changed, [4, 5, 6, 7, 8].map(|cell| (cell, cell * cost)));
+            let ahead = [0, 1, 2, 3].map(|distance| distance * cost);
+            let behind = [7, 8, 9, 10].map(|distance| distance * cost);
+            assert_eq!((&repair.distances[..4], &repair.distances[5..9]), (&ahead[..], &behind[..]));
+        }
+    }
+}

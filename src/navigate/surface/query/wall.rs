@@ -140,6 +140,6 @@ impl Surface {
         let is_ours = found.is_ok()
             && first.is_some_and(|first| start_triangles.contains(first))
             && last.is_some_and(|&last| last == side / 3);
-        if is_ours { known.min(path.length + path.snaps[0] + path.snaps[1]) } else { known }
+        if is_ours { known.min(path.length) } else { known }
     }
 }
