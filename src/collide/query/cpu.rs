@@ -126,6 +126,9 @@ fn examine_exhaustive(scene: &Scene, input: &QueryInput, budget: &RowBudget) -> 
     let accepts_all = input.accepts_all();
     let task = |a: u32| {
         let mut part = Rows::default();
+        if !budget.goes_on() {
+            return part;
+        }
         for_partners(scene, input, accepts_all, a, |pairs| {
             let before = part.rows.len();
             part.examine(scene, &input.placed, pairs);
@@ -218,6 +221,9 @@ fn measure_exhaustive<R: Row>(
     let accepts_all = input.accepts_all();
     let task = |a: u32| {
         let mut part = Measures::new(0);
+        if !budget.goes_on() {
+            return part;
+        }
         for_partners(scene, input, accepts_all, a, |pairs| {
             let before = part.rows.len();
             part.examine(scene, input, pairs, request);

@@ -62,6 +62,11 @@ impl RowBudget {
                 self.over.get_or_init(|| (bytes.saturating_mul(2), bytes.saturating_add(left)));
             }
         }
+        self.goes_on()
+    }
+
+    /// Whether more rows are wanted: `false` once there are too many, or the answer is cancelled.
+    pub(crate) fn goes_on(&self) -> bool {
         self.over.get().is_none() && self.awaited.is_awaited()
     }
 

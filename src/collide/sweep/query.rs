@@ -252,6 +252,9 @@ impl SweepQuery<'_> {
         let rules = &self.input.rules;
         let task = |a: u32| {
             let mut part = SweptRows::default();
+            if !budget.goes_on() {
+                return part;
+            }
             let mut pairs = Vec::with_capacity(TASK);
             let [movers, statics] = self.input.partners(a);
             let mut left = movers.len() + statics.len();
