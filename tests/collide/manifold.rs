@@ -3,10 +3,22 @@
 use hullfield::Engine;
 use hullfield::collide::{Arena, Body, Hull, Manifold, ManifoldOptions, Options, Pairs, Precision, Status};
 
+use crate::answers::engines;
+
 const EVERY: [Precision; 2] = [Precision::Fast, Precision::Exact];
 
 fn ask(hulls: &[Hull], bodies: &[Body], margin: f32, precision: Precision) -> Manifold {
-    let arena = Arena::new(&Engine::cpu(), hulls, Options { precision, ..Default::default() }).unwrap();
+    ask_engine(&Engine::cpu(), hulls, bodies, margin, precision)
+}
+
+fn ask_engine(
+    engine: &Engine,
+    hulls: &[Hull],
+    bodies: &[Body],
+    margin: f32,
+    precision: Precision,
+) -> Manifold {
+    let arena = Arena::new(engine, hulls, Options { precision, ..Default::default() }).unwrap();
     let found = arena
         .manifolds(bodies, Pairs::Given(&[[0, 1]]), &ManifoldOptions { margin })
         .unwrap()
@@ -107,6 +119,36 @@ fn an_edge_has_two_points_and_a_corner_one() {
         let found = ask(&hulls, &[Body::new(0), on_corner], 0.0, precision);
         assert_near(&on_b(&found), &[[0.3, 0.49, 0.0]]);
         assert!((found.points()[0].depth() - 0.01).abs() < 1e-5);
+    }
+}
+
+/// Two bars, edge above edge, moved along each other: the points are the ends of what the edges share.
+#[test]
+fn edges_along_each_other_have_the_ends_of_their_common_part() {
+    let diagonal = 0.5_f32.sqrt();
+    for (name, engine) in engines() {
+        for half_length in [0.3, 4.0] {
+            let hulls = [
+                Hull::cuboid([0.5, 0.5, half_length]).unwrap(),
+                Hull::cuboid([0.5, 0.5, 0.8 * half_length]).unwrap(),
+            ];
+            for share in [-1.2, -0.5, 0.0, 0.1, 0.5, 1.2] {
+                let shift = share * half_length;
+                let bodies = [
+                    Body::new(0).rotated(about_z(45.0)),
+                    Body::new(1).rotated(about_z(45.0)).at([0.0, 2.0 * diagonal + 0.01, shift]),
+                ];
+                let found = ask_engine(&engine, &hulls, &bodies, 0.02, Precision::Fast);
+                assert_eq!(found.status, Status::Separated, "{name}: {found:?}");
+                let low = (shift - 0.8 * half_length).max(-half_length);
+                let high = (shift + 0.8 * half_length).min(half_length);
+                let wanted = [low, high].map(|z| [0.0, f64::from(diagonal) + 0.01, f64::from(z)]);
+                assert_near(&on_b(&found), &wanted);
+                for point in found.points() {
+                    assert!((point.depth() + 0.01).abs() < 1e-5, "{name}: {point:?}");
+                }
+            }
+        }
     }
 }
 
