@@ -266,6 +266,27 @@ fn no_ray_slips_between_touching_boxes() {
     }
 }
 
+/// A ray that starts in a corner of the boxes of some balls, and hits none of them, is cast against each of them and the half-spaces.
+#[test]
+fn the_bodies_that_a_ray_is_cast_against_are_counted() {
+    let hulls = [Hull::ball(1.0).unwrap(), Hull::half_space()];
+    let at = |x: f32| Body::new(0).at([x, 0.0, 0.0]);
+    let bodies = [at(0.0), at(100.0), at(0.01), Body::new(1).at([0.0, -5.0, 0.0]), at(-100.0)];
+    let held = Options { statics: vec![at(0.02), at(50.0)], ..Options::default() };
+    let arena = Arena::new(&Engine::cpu(), &hulls, held).unwrap();
+    // Past all bodies, and past all boxes but the start's.
+    let rays = [Ray::new([0.9, 0.9, 0.9], [0.0, 1.0, 0.0]), Ray::new([0.0, 9.0, 0.0], [0.0, 1.0, 0.0])];
+    let options = RayOptions::default();
+    let first = arena.raycasts(&bodies, &rays, &options).unwrap().wait().unwrap();
+    let any = arena.occlusions(&bodies, &rays, &options).unwrap().wait().unwrap();
+    let all = arena.raycasts_all(&bodies, &rays, &options).unwrap().wait().unwrap();
+    assert!(first.rows.iter().all(|row| row.hit.is_none()) && all.rows.is_empty());
+    // Three balls and the half-space for one ray, the half-space for the other.
+    for stats in [first.stats, any.stats, all.stats] {
+        assert_eq!((stats.candidate_count, stats.hit_count), (5, 0));
+    }
+}
+
 #[test]
 fn nothing_is_hit_by_nothing() {
     for (_, engine) in engines() {

@@ -321,6 +321,28 @@ fn a_turning_rod_hits_a_box() {
     );
 }
 
+/// Points have no size, so no tolerance either: they meet only what they reach.
+#[test]
+fn turning_points_meet_what_they_reach() {
+    let spin = Motion { angular_velocity: [0.0, 0.0, 1.0], ..Motion::default() };
+    let hulls = [[1.0, 0.0, 0.0], [0.0; 3]].map(|at| Hull::from_points(&[at]).unwrap());
+    // Two points a quarter of a turn apart on one circle, and one a thousandth outside of it.
+    let target = |y: f32| [Body::new(0), Body::new(1).at([0.0, y, 0.0])];
+    let motions = [spin, Motion::default()];
+    let quarter = std::f64::consts::FRAC_PI_2;
+    hits(&answers(&hulls, target(1.0), motions, 2.0), quarter, 1e-9, [-1.0, 0.0, 0.0], 1e-5);
+    misses(&answers(&hulls, target(1.0), motions, 1.5), 1.5);
+    misses(&answers(&hulls, target(1.001), motions, 2.0), 2.0);
+    // A point half as high above the ground as its arm is long reaches it after a twelfth of a turn.
+    let hulls = [Hull::half_space(), Hull::from_points(&[[-1.0, 0.0, 0.0]]).unwrap()];
+    let above = |y: f32| [Body::new(0), Body::new(1).at([0.0, y, 0.0])];
+    let motions = [Motion::default(), spin];
+    let twelfth = std::f64::consts::FRAC_PI_6;
+    hits(&answers(&hulls, above(0.5), motions, 2.0), twelfth, 1e-9, [0.0, 1.0, 0.0], 1e-9);
+    misses(&answers(&hulls, above(0.5), motions, 0.5), 0.5);
+    misses(&answers(&hulls, above(1.001), motions, 2.0), 2.0);
+}
+
 #[test]
 fn no_answer_is_wrong() {
     let mut total = [0; 4];

@@ -242,6 +242,35 @@ fn no_bodies_one_body_no_pairs() {
     }
 }
 
+/// Every query counts the same pairs, and none that is far from the surface.
+#[test]
+fn pairs_that_epa_decides_are_counted() {
+    let scene = scenes::kissing_boxes(200, seed(52));
+    let arena = Arena::new(&Engine::cpu(), &hulls(&scene.hulls), Options::default()).unwrap();
+    let placed = bodies(&scene.bodies);
+    let near = arena.candidates(&placed).unwrap().wait().unwrap();
+    let count = placed.len() as u32;
+    let every: Vec<[u32; 2]> = (0..count).flat_map(|a| (a + 1..count).map(move |b| [a, b])).collect();
+    for (pairs, listed) in [(Pairs::BroadPhase, &near), (Pairs::Exhaustive, &every)] {
+        let [found, expected] = [pairs, Pairs::Given(listed)]
+            .map(|pairs| arena.intersections(&placed, pairs).unwrap().wait().unwrap().stats.refined_count);
+        assert!(expected > 10, "{expected} of {}", near.len());
+        assert_eq!(found, expected, "{pairs:?}");
+    }
+    // The ends of two long boxes overlap by 0.76, far from the surface, also where the rounding is less than the tolerance.
+    for rounding in [0.0, 1e-7, 1e-3] {
+        let hull = Hull::cuboid([2.0, 0.5, 0.4]).unwrap().rounded(rounding).unwrap();
+        let arena = Arena::new(&Engine::cpu(), &[hull], Options::default()).unwrap();
+        let other = Body::new(0).at([1.9, 1.8, 0.03]).rotated([0.0, 0.0, 0.6, 0.8]);
+        let bodies = [Body::new(0), other];
+        for pairs in [Pairs::BroadPhase, Pairs::Given(&[[0, 1]])] {
+            let found = arena.intersections(&bodies, pairs).unwrap().wait().unwrap();
+            assert_eq!(found.rows[0].status, Status::Penetrating, "{rounding}");
+            assert_eq!(found.stats.refined_count, 0, "{rounding}");
+        }
+    }
+}
+
 #[test]
 fn flat_hulls_touch_and_never_penetrate_each_other() {
     // Two points, segments and squares in one plane: their difference is flat, so an overlap has depth 0.
