@@ -14,6 +14,7 @@ use hullfield_oracle::{Verdict, extent};
 use crate::answers::JudgedScene;
 use crate::common;
 use crate::encoded::{code, encoder, run};
+use crate::manifold::edges_along_each_other;
 
 const CAPACITY: Capacity = Capacity { pairs: 50_000, rows: 20_000 };
 
@@ -134,6 +135,24 @@ fn known_manifolds() {
         let settled = arena.manifolds(&bodies, Pairs::Given(&[[0, 1]]), &ManifoldOptions { margin: 0.0 });
         let settled = settled.unwrap().wait().unwrap().rows[0];
         assert!(spans_alike(&arena.pack(&bodies).unwrap(), &row, &settled), "{name}: {row:?} {settled:?}");
+    }
+}
+
+/// Two bars, edge above edge, moved along each other: the points are the ends of what the edges share.
+#[test]
+fn edges_along_each_other_have_the_ends_of_their_common_part() {
+    let Some(engine) = common::gpu() else { return };
+    for (hulls, bodies, [low, high]) in edges_along_each_other() {
+        let arena = Arena::new(&engine, &hulls, Options::default()).unwrap();
+        let row = encode(&engine, &arena, &bodies, DevicePairs::Given(&[[0, 1]]), 0.02)[0];
+        let mut found = points(&arena.pack(&bodies).unwrap(), &row);
+        found.sort_by(|p, q| p.0.z.total_cmp(&q.0.z));
+        let [first, last] = found[..] else { panic!("{low} to {high}: {row:?}") };
+        for ((on_a, on_b, gap), z) in [(first, low), (last, high)] {
+            let on_edge = DVec3::new(0.0, 0.5_f64.sqrt(), f64::from(z));
+            assert!(on_a.distance(on_edge) < 2e-5 && (gap - 0.01).abs() < 1e-5, "{low} to {high}: {row:?}");
+            assert!(on_b.distance(on_edge + 0.01 * DVec3::Y) < 2e-5, "{low} to {high}: {row:?}");
+        }
     }
 }
 

@@ -3,22 +3,10 @@
 use hullfield::Engine;
 use hullfield::collide::{Arena, Body, Hull, Manifold, ManifoldOptions, Options, Pairs, Precision, Status};
 
-use crate::answers::engines;
-
 const EVERY: [Precision; 2] = [Precision::Fast, Precision::Exact];
 
 fn ask(hulls: &[Hull], bodies: &[Body], margin: f32, precision: Precision) -> Manifold {
-    ask_engine(&Engine::cpu(), hulls, bodies, margin, precision)
-}
-
-fn ask_engine(
-    engine: &Engine,
-    hulls: &[Hull],
-    bodies: &[Body],
-    margin: f32,
-    precision: Precision,
-) -> Manifold {
-    let arena = Arena::new(engine, hulls, Options { precision, ..Default::default() }).unwrap();
+    let arena = Arena::new(&Engine::cpu(), hulls, Options { precision, ..Default::default() }).unwrap();
     let found = arena
         .manifolds(bodies, Pairs::Given(&[[0, 1]]), &ManifoldOptions { margin })
         .unwrap()
@@ -46,6 +34,25 @@ fn assert_near(found: &[[f64; 3]], wanted: &[[f64; 3]]) {
     let near = |p: &[f64; 3], q: &[f64; 3]| (0..3).all(|k| (p[k] - q[k]).abs() < 2e-5);
     let same = found.len() == wanted.len() && found.iter().zip(wanted).all(|(p, q)| near(p, q));
     assert!(same, "{found:?}, not {wanted:?}");
+}
+
+/// Two bars, edge above edge with a gap of 0.01, and the ends of what the edges share, on z.
+pub(crate) fn edges_along_each_other() -> Vec<([Hull; 2], [Body; 2], [f32; 2])> {
+    let bars =
+        |half_length: f32| [1.0, 0.8].map(|share| Hull::cuboid([0.5, 0.5, share * half_length]).unwrap());
+    let mut scenes = Vec::new();
+    for half_length in [0.3, 4.0] {
+        for share in [-1.2, -0.5, 0.0, 0.1, 0.5, 1.2] {
+            let shift = share * half_length;
+            let height = 2.0 * 0.5_f32.sqrt() + 0.01;
+            let bodies =
+                [[0.0; 3], [0.0, height, shift]].map(|at| Body::new(0).rotated(about_z(45.0)).at(at));
+            let low = (shift - 0.8 * half_length).max(-half_length);
+            let high = (shift + 0.8 * half_length).min(half_length);
+            scenes.push((bars(half_length), [bodies[0], Body { hull: 1, ..bodies[1] }], [low, high]));
+        }
+    }
+    scenes
 }
 
 fn about_z(degrees: f64) -> [f32; 4] {
@@ -125,28 +132,14 @@ fn an_edge_has_two_points_and_a_corner_one() {
 /// Two bars, edge above edge, moved along each other: the points are the ends of what the edges share.
 #[test]
 fn edges_along_each_other_have_the_ends_of_their_common_part() {
-    let diagonal = 0.5_f32.sqrt();
-    for (name, engine) in engines() {
-        for half_length in [0.3, 4.0] {
-            let hulls = [
-                Hull::cuboid([0.5, 0.5, half_length]).unwrap(),
-                Hull::cuboid([0.5, 0.5, 0.8 * half_length]).unwrap(),
-            ];
-            for share in [-1.2, -0.5, 0.0, 0.1, 0.5, 1.2] {
-                let shift = share * half_length;
-                let bodies = [
-                    Body::new(0).rotated(about_z(45.0)),
-                    Body::new(1).rotated(about_z(45.0)).at([0.0, 2.0 * diagonal + 0.01, shift]),
-                ];
-                let found = ask_engine(&engine, &hulls, &bodies, 0.02, Precision::Fast);
-                assert_eq!(found.status, Status::Separated, "{name}: {found:?}");
-                let low = (shift - 0.8 * half_length).max(-half_length);
-                let high = (shift + 0.8 * half_length).min(half_length);
-                let wanted = [low, high].map(|z| [0.0, f64::from(diagonal) + 0.01, f64::from(z)]);
-                assert_near(&on_b(&found), &wanted);
-                for point in found.points() {
-                    assert!((point.depth() + 0.01).abs() < 1e-5, "{name}: {point:?}");
-                }
+    for (hulls, bodies, ends) in edges_along_each_other() {
+        for precision in EVERY {
+            let found = ask(&hulls, &bodies, 0.02, precision);
+            assert_eq!(found.status, Status::Separated, "{found:?}");
+            let y = f64::from(bodies[1].position[1] - 0.5_f32.sqrt());
+            assert_near(&on_b(&found), &ends.map(|z| [0.0, y, f64::from(z)]));
+            for point in found.points() {
+                assert!((point.depth() + 0.01).abs() < 1e-5, "{point:?}");
             }
         }
     }
