@@ -5,6 +5,7 @@ use hullfield::{Engine, Error, Location};
 use hullfield_oracle::random::Random;
 
 use crate::answers::engines;
+use crate::common;
 
 fn shapes() -> Vec<Hull> {
     vec![
@@ -146,4 +147,39 @@ fn other_options_leave_the_handle_that_they_come_from_as_it_is() {
         assert!(rows(&other).iter().any(|row| row.b == 60), "{name}: the ground is met");
         assert_eq!(rows(&arena), before, "{name}");
     }
+}
+
+/// The product of their numbers is more than a query has rows for, their sum is not.
+#[test]
+fn many_bodies_among_many_statics_are_accepted() {
+    let count = 66_000;
+    let row = |y: f32| (0..count).map(|k| Body::new(0).at([3.0 * k as f32, y, 0.0])).collect::<Vec<_>>();
+    let options = Options { statics: row(0.5), ..Options::default() };
+    let arena = Arena::new(&Engine::cpu(), &[Hull::ball(0.5).unwrap()], options).unwrap();
+    let pairs = [[0, count], [0, count + 1], [count - 1, 2 * count - 1]];
+    let found = arena.intersections(&row(0.0), Pairs::Given(&pairs)).unwrap().wait().unwrap();
+    let hits: Vec<bool> = found.rows.iter().map(|row| row.status.is_hit()).collect();
+    assert_eq!(hits, [true, false, true]);
+}
+
+/// Through staging memory go the bodies, the motions of a sweep, the ids of given pairs, and a row for each.
+#[test]
+fn an_estimate_of_staging_memory_is_a_sum_over_bodies_and_pairs() {
+    let Some(engine) = common::gpu() else { return };
+    let arena = Arena::new(&engine, &shapes(), Options::default()).unwrap();
+    for query in [Query::Intersections, Query::Distances, Query::Contacts, Query::Manifolds, Query::Sweeps] {
+        let staging = |bodies: u64, pairs: usize| {
+            let pairs = vec![[0, 1]; pairs];
+            arena.estimate(query, bodies as usize, &Pairs::Given(&pairs)).staging_bytes
+        };
+        let body = if query == Query::Sweeps { 80 + 32 } else { 80 };
+        assert_eq!(staging(100, 0), 100 * body, "{query:?}");
+        let pair = staging(100, 1) - staging(100, 0);
+        // Two ids, a verdict, and at most a dozen words.
+        assert!((12..=64).contains(&pair), "{query:?}: {pair}");
+        assert_eq!(staging(300, 20), 300 * body + 20 * pair, "{query:?}");
+    }
+    // What stays on the device is not read.
+    let staging = |query| arena.estimate(query, 100, &Pairs::Exhaustive).staging_bytes;
+    assert_eq!([Query::EncodedIntersections, Query::EncodedSweeps].map(staging), [8_000, 11_200]);
 }

@@ -857,3 +857,24 @@ fn bodies_of_a_set_may_have_positions_in_f64() {
         assert_eq!(set.intersections().unwrap().wait().unwrap().rows.len(), 3, "{name}");
     }
 }
+
+/// Far from the body the start is moved along the ray in two steps, of which the second is what the first is rounded by.
+#[test]
+fn rays_that_start_far_off_are_exact() {
+    let hulls = [Hull::cuboid([1.0; 3]).unwrap(), Hull::ball(1.0).unwrap()];
+    let arena = Arena::new(&Engine::cpu(), &hulls, Options::default()).unwrap();
+    let rays = [Ray::new([0.0; 3], [1.0, 0.0, 0.0])];
+    for far in [1e9, 12_345_678_901.5, 1_099_511_627_775.5] {
+        for hull in [0, 1] {
+            let columns = RayColumns { origins: &[[-far, 0.25, 0.0]], ..RayColumns::new(&rays) };
+            let bodies = [Body::new(hull)];
+            let found = arena.raycasts(&bodies, columns, &RayOptions::default()).unwrap().wait().unwrap();
+            let half = if hull == 0 { 1.0 } else { 0.9375_f64.sqrt() };
+            let distance = found.rows[0].hit.map(|hit| hit.distance);
+            assert!(
+                distance.is_some_and(|distance| (distance - (far - half)).abs() <= 2.0 * f64::EPSILON * far),
+                "{far} {hull}: {distance:?}"
+            );
+        }
+    }
+}

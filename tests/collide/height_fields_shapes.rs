@@ -3,7 +3,7 @@
 
 use hullfield::collide::{
     Arena, Body, BodyColumns, CompoundBody, CompoundColumns, Compounds, Exclusions, HeightField, Hull,
-    NearestOptions, Options, PartRow, PointColumns, PointOptions, Ray, RayColumns, RayOptions,
+    NearestOptions, Options, PartRow, PointColumns, PointOptions, Ray, RayColumns, RayOptions, ShapeCast,
     ShapeCastColumns, ShapeCastOptions,
 };
 use hullfield::{Engine, Error, Location};
@@ -231,6 +231,35 @@ fn shapes_meet_the_fields_of_their_worlds() {
                 assert!(of_fields.count() > 10, "{what}");
             }
         }
+    }
+}
+
+#[test]
+fn a_cast_meets_a_field_where_the_groups_and_masks_of_both_accept_it() {
+    let field = HeightField::new(2, vec![0.0; 4], [1.0, 1.0]).unwrap();
+    let arena = Arena::new(&Engine::cpu(), &[Hull::ball(0.25).unwrap()], Options::default()).unwrap();
+    let compounds = Compounds::new(&arena, &[]).unwrap().with_height_fields(&[field]);
+    let options = ShapeCastOptions::default();
+    for (of_cast, of_field, meets) in [
+        ([1, u32::MAX], [2, u32::MAX], true),
+        ([1, 2], [2, 1], true),
+        // One of the two does not accept the other, or neither does.
+        ([1, u32::MAX], [2, 4], false),
+        ([1, 4], [2, u32::MAX], false),
+        ([1, 4], [2, 4], false),
+    ] {
+        let what = format!("cast {of_cast:?}, field {of_field:?}");
+        let bodies = [CompoundBody::new(0).grouped(of_field[0], of_field[1])];
+        let shape = Body::new(0).at([0.25, 2.0, 0.25]).grouped(of_cast[0], of_cast[1]);
+        let casts = [ShapeCast::new(shape, [0.0, -1.0, 0.0])];
+        let first = compounds.shape_casts(&bodies, &casts, &options).unwrap().wait().unwrap().rows[0];
+        let distance = first.row.hit.map(|hit| hit.distance);
+        assert_eq!(distance.is_some(), meets, "{what}");
+        assert!(distance.is_none_or(|distance| (distance - 1.75).abs() < 1e-5), "{what}: {distance:?}");
+        let any = compounds.shape_casts_any(&bodies, &casts, &options).unwrap().wait().unwrap().rows;
+        assert_eq!(any[0].is_hit, meets, "{what}");
+        let all = compounds.shape_casts_all(&bodies, &casts, &options).unwrap().wait().unwrap().rows;
+        assert_eq!(!all.is_empty(), meets, "{what}");
     }
 }
 

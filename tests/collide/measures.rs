@@ -4,10 +4,11 @@
 //! Each row is judged part by part: the number within its tolerance, the points on their bodies and as far apart as it
 //! says, the axis or normal by f64 projection of all vertices, the verdict by the rule of the tolerance band.
 
+use hullfield::Engine;
 use hullfield::collide::{ContactOptions, DistanceOptions, ManifoldOptions, Precision, Stats};
 use hullfield_oracle::measure::percentile_99;
 use hullfield_oracle::scenes::{self, Near, Pile, Scene};
-use hullfield_oracle::{corpus, extent, random::Random, seed};
+use hullfield_oracle::{Placed, Pose, corpus, extent, random::Random, seed};
 
 use crate::answers;
 use crate::answers::{JudgedScene, MeasureQuery, engines, extreme};
@@ -150,6 +151,30 @@ fn points_lie_on_a_side_of_many_slender_faces() {
     let near = Near { count: 1_000, stretch: 10.0, seed: 12_864_139_364_537_196_120, ..Near::default() };
     let scene = scenes::slender(near);
     check("needle", Scene { pairs: vec![scene.pairs[393]], ..scene });
+}
+
+/// Two needles of length 2 that are 7e-8 apart. The first points found for this gap are not opposite each other, which puts one of them 4e-8
+/// outside of its body.
+#[test]
+fn exact_points_lie_on_both_of_two_needles() {
+    let needle = vec![
+        [0.62340206, -0.6470359, -1.0672485],
+        [1.8595417, 0.58910376, 0.16889116],
+        [1.5505068, 0.28006884, -0.14014375],
+        [1.3187306, 0.04829265, -0.37191993],
+        [0.93243694, -0.33800098, -0.7582136],
+        [0.97106636, -0.29937163, -0.7195842],
+        [1.1448984, -0.1255395, -0.5457521],
+    ];
+    let rotation = [0.91004115, 0.32516003, 0.17244117, -0.19068314];
+    let placed = |position| Placed { hull: 0, pose: Pose { rotation, ..Pose::at(position) } };
+    let bodies = vec![placed([0.0; 3]), placed([-9.613262e-8, 3.40873e-8, -5.141146e-8])];
+    let scene = Scene { hulls: vec![needle], bodies, pairs: vec![[0, 1]], ..Scene::default() };
+    let known = JudgedScene::new("needles", scene);
+    for query in [MeasureQuery::Distances, MeasureQuery::Contacts] {
+        let (accuracy, ..) = known.answer(&known.arena(&Engine::cpu(), Precision::Exact), query);
+        accuracy.passed().unwrap();
+    }
 }
 
 #[test]

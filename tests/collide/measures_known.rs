@@ -4,7 +4,7 @@ use hullfield::collide::{
     Arena, Body, Contact, ContactOptions, Distance, DistanceOptions, Hull, Manifold, ManifoldOptions,
     Options, Pairs, Precision, Status,
 };
-use hullfield::{Error, Location};
+use hullfield::{Engine, Error, Location};
 use hullfield_oracle::measure::listed;
 use hullfield_oracle::scenes::{self, Near, Scene, overlapping_boxes};
 use hullfield_oracle::{corpus, extent, whole_truths};
@@ -152,6 +152,24 @@ fn distances_and_depths_of_the_usual_shapes() {
 type Resting = (&'static str, Body, Body, f64, Vec<[f64; 2]>);
 
 /// Number and positions of the manifold points of resting bodies.
+/// The line between two corners of the difference passes through the origin: the search has no direction left, and needs none.
+#[test]
+fn round_bodies_on_one_axis_overlap_without_f64() {
+    let hulls = [
+        Hull::capsule([0.0, -2.0, 0.0], [0.0, 2.0, 0.0], 0.25).unwrap(),
+        Hull::capsule([0.0, -1.0, 0.0], [0.0, 1.0, 0.0], 0.25).unwrap(),
+        Hull::ball(0.25).unwrap(),
+    ];
+    let arena = Arena::new(&Engine::cpu(), &hulls, Options::default()).unwrap();
+    for (other, y) in [(0, 0.5), (0, -0.75), (0, 1.5), (1, 0.5), (1, -1.0), (2, 0.5), (2, -0.75)] {
+        let bodies = [Body::new(0), Body::new(other).at([0.0, y, 0.0])];
+        let found = arena.distances(&bodies, Pairs::Given(&[[0, 1]]), &DistanceOptions { margin: 0.0 });
+        let found = found.unwrap().wait().unwrap();
+        assert_eq!(found.rows[0].status, Status::Penetrating, "hull {other} at {y}");
+        assert_eq!(found.stats.settled_count, 0, "hull {other} at {y}");
+    }
+}
+
 #[test]
 fn manifolds_of_resting_bodies() {
     let cube = Hull::cuboid([0.5; 3]).unwrap();

@@ -343,6 +343,24 @@ fn turning_points_meet_what_they_reach() {
     misses(&answers(&hulls, above(1.001), motions, 2.0), 2.0);
 }
 
+/// Cubes that do not turn and hit each other fully, not only graze, need no f64.
+#[test]
+fn clear_hits_are_decided_in_f32() {
+    let mut random = Random::new(301);
+    let (mut bodies, mut motions) = (Vec::new(), Vec::new());
+    for _ in 0..100 {
+        let at = (random.direction() * 4.0).as_vec3().to_array();
+        bodies.push(Body::new(0).rotated(random.rotation()));
+        bodies.push(Body::new(0).at(at).rotated(random.rotation()));
+        motions.extend([Motion::default(), moving(at.map(|x| -x))]);
+    }
+    let pairs: Vec<[u32; 2]> = (0..100).map(|k| [2 * k, 2 * k + 1]).collect();
+    let arena = Arena::new(&Engine::cpu(), &[cuboid([0.5; 3])], Options::default()).unwrap();
+    let found = arena.sweeps(&bodies, &motions, Pairs::Given(&pairs), &SweepOptions::default());
+    let stats = found.unwrap().wait().unwrap().stats;
+    assert_eq!((stats.hit_count, stats.settled_count), (100, 0));
+}
+
 #[test]
 fn no_answer_is_wrong() {
     let mut total = [0; 4];

@@ -556,3 +556,29 @@ fn closest_weights(a: Vec3, b: Vec3, c: Vec3) -> [f32; 3] {
         [0.0, 1.0 - on_bc.0, on_bc.0]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_point_nearest_to_the_origin_may_be_in_any_part_of_a_triangle() {
+        let corners = [[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]];
+        // The foot of the origin in the triangle's plane, and the weights of the point that is nearest to it.
+        for (foot, weights) in [
+            ([1.0, 1.0], [0.5, 0.25, 0.25]),
+            ([-1.0, -1.0], [1.0, 0.0, 0.0]),
+            ([6.0, -1.0], [0.0, 1.0, 0.0]),
+            ([-1.0, 6.0], [0.0, 0.0, 1.0]),
+            ([1.0, -2.0], [0.75, 0.25, 0.0]),
+            ([-2.0, 3.0], [0.25, 0.0, 0.75]),
+            ([3.0, 5.0], [0.0, 0.25, 0.75]),
+        ] {
+            let [a, b, c] = corners.map(|[x, y]| Vec3::new(x - foot[0], y - foot[1], 1.0));
+            assert_eq!(closest_weights(a, b, c), weights, "{foot:?}");
+        }
+        // Without an area.
+        let [a, b, c] = [-1.0, 1.0, 3.0].map(|x| Vec3::new(x, 1.0, 0.0));
+        assert_eq!(closest_weights(a, b, c), [0.5, 0.5, 0.0]);
+    }
+}

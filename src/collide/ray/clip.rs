@@ -208,6 +208,7 @@ mod tests {
         let (sharp, widened) = (clipped(above, DVec3::X, 0.0), clipped(above, DVec3::X, 0.5));
         assert!(!sharp.meets(f64::NEG_INFINITY, f64::INFINITY) && widened.meets(0.0, 10.0));
         assert!(!widened.meets(0.0, 3.0) && widened.holds(4.0));
+        assert!(!widened.holds(3.25) && !widened.holds(6.75));
         // Twice as wide: half a world unit is a quarter of the hull's.
         let span = clip_rounded(&table.blocks, start, DVec3::X, 0.5, DVec3::splat(0.5));
         assert_eq!((span.enter, span.exit), (3.75, 6.25));

@@ -453,7 +453,7 @@ impl<'a> ExactPair<'a> {
         let (value_b, rate_b) = (local(turn_b, axis), local(turn_b, axis.cross(self.b.spin)));
         // The time at which the vertices that arrive first would close the gap. Each try is an upper bound.
         let fastest = self.a.spin.length().max(self.b.spin.length());
-        let most = if fastest > 0.0 { left.min(4.0 / fastest) } else { left };
+        let most = left.min(4.0 / fastest);
         let mut step = most;
         let rounding = self.a.rounding + self.b.rounding;
         for _ in 0..STEP_TRIES {

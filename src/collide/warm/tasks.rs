@@ -62,11 +62,12 @@ mod tests {
     fn maps_in_order() {
         for len in [0, 1, 63, 64, 65, 5000] {
             let items: Vec<usize> = (0..len).collect();
-            assert!(
-                map_tasks(&items, |items| items.iter().map(|x| x * 2).collect())
-                    .into_iter()
-                    .eq((0..len).map(|x| x * 2))
-            );
+            let mapped = map_tasks(&items, |part| {
+                // A list that is not short is split.
+                assert!(part.len() <= TASK && (len <= 64 || part.len() < len), "{} of {len}", part.len());
+                part.iter().map(|x| x * 2).collect()
+            });
+            assert!(mapped.into_iter().eq((0..len).map(|x| x * 2)));
         }
     }
 }

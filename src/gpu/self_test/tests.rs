@@ -75,10 +75,19 @@ fn the_samples_are_hard() {
         let (down, rest) = (f64::from_bits(x.to_bits() & !0x1fff_ffff), x.to_bits() & 0x1fff_ffff);
         down != 0.0 && rest == 0x1000_0000
     };
+    let nearly_cancel = |a: f64, b: f64| a + b != 0.0 && (a + b).abs() < 1e-5 * a.abs();
     for (what, found) in [
         ("ties of sums", count(&|a, b| is_tie(a + b))),
         ("ties of products", count(&|a, b| is_tie(a * b))),
-        ("cancelling sums", count(&|a, b| a + b != 0.0 && (a + b).abs() < 1e-5 * a.abs())),
+        (
+            "sums that nearly cancel, to the sign of a",
+            count(&|a, b| nearly_cancel(a, b) && a.abs() > b.abs()),
+        ),
+        (
+            "sums that nearly cancel, to the sign of b",
+            count(&|a, b| nearly_cancel(a, b) && a.abs() < b.abs()),
+        ),
+        ("sums that cancel", count(&|a, b| a + b == 0.0)),
         ("sums that are not f32", count(&|a, b| f64::from((a + b) as f32) != a + b)),
         ("zeros", count(&|a, _| a == 0.0)),
         ("powers of two", count(&|a, _| a.to_bits() << 12 == 0)),

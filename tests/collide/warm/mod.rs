@@ -256,6 +256,31 @@ fn given_pairs_and_their_axes() {
     }
 }
 
+/// A given pair that is skipped keeps the axis that its bound was found along.
+#[test]
+fn skipped_pairs_above_the_ground_have_its_normal_as_their_axis() {
+    let hulls = [Hull::half_space(), Hull::cuboid([0.5; 3]).unwrap()];
+    let warm =
+        Arena::new(&Engine::cpu(), &hulls, Options { warm_start: true, ..Default::default() }).unwrap();
+    // The second half-space is turned by a quarter about z: its normal is −x.
+    let (sin, cos) = std::f32::consts::FRAC_PI_4.sin_cos();
+    let bodies =
+        [Body::new(0), Body::new(1).at([-4.0, 3.0, 0.0]), Body::new(0).rotated([0.0, 0.0, sin, cos])];
+    let pairs = [[0, 1], [1, 0], [2, 1], [1, 2]];
+    let normals = [[0.0, 1.0, 0.0], [0.0, -1.0, 0.0], [-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]];
+    let mut skipped = 0;
+    for frame in 0..4 {
+        let found = find(&warm, &bodies, Pairs::Given(&pairs));
+        skipped += found.stats.skipped_count;
+        for (row, normal) in found.rows.iter().zip(normals) {
+            assert_eq!(row.status, Status::Separated, "frame {frame}");
+            let off = row.axis.map(|axis| [0, 1, 2].map(|k| (axis[k] - normal[k]).abs()));
+            assert!(off.is_some_and(|off| off.into_iter().all(|x| x < 1e-6)), "frame {frame}: {row:?}");
+        }
+    }
+    assert!(skipped >= 4, "{skipped}");
+}
+
 #[test]
 fn queries_of_several_kinds_share_a_handle() {
     let mut crowd = Crowd::new(400, 6.0, 80);
