@@ -6,9 +6,9 @@ use hullfield::collide::{
     PathOptions, PathOutcome, joint_deviation,
 };
 use hullfield::{Engine, Error, Location};
-use hullfield_oracle::extent;
 use hullfield_oracle::joint_path::LinkFrame;
 use hullfield_oracle::random::Random;
+use hullfield_oracle::{extent, seed};
 
 use crate::answers::engines;
 use crate::joint_path_scenes::{Course, Robot};
@@ -188,7 +188,7 @@ fn deviations_of_joints_are_bounded() {
 /// Many samples a path: no sample of a free path touches, by the verdict of postures, and few paths are undecided.
 fn check_sampled(path_count: usize) {
     let (mut open, mut free, mut checked) = (0, 0, 0);
-    let mut random = Random::new(5);
+    let mut random = Random::new(seed(5));
     while checked < path_count {
         let robot = Robot::new(&mut random, 1.0, 6);
         let arena = robot.arena(&Engine::cpu());
@@ -236,8 +236,8 @@ fn no_sample_of_a_free_path_touches() {
 
 #[test]
 #[ignore = "long: cargo xtask test --all"]
-fn no_sample_of_a_hundred_thousand_free_paths_touches() {
-    check_sampled(100_000);
+fn no_sample_of_ten_thousand_free_paths_touches() {
+    check_sampled(10_000);
 }
 
 /// Rows are the same bit for bit, on every engine and for every number of threads.
