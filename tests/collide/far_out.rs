@@ -858,7 +858,7 @@ fn bodies_of_a_set_may_have_positions_in_f64() {
     }
 }
 
-/// Far from the body the start is moved along the ray in two steps, of which the second is what the first is rounded by.
+/// A ray that starts far off is first moved close to the body. A second move corrects the rounding of the first.
 #[test]
 fn rays_that_start_far_off_are_exact() {
     let hulls = [Hull::cuboid([1.0; 3]).unwrap(), Hull::ball(1.0).unwrap()];

@@ -326,7 +326,7 @@ fn a_turning_rod_hits_a_box() {
 fn turning_points_meet_what_they_reach() {
     let spin = Motion { angular_velocity: [0.0, 0.0, 1.0], ..Motion::default() };
     let hulls = [[1.0, 0.0, 0.0], [0.0; 3]].map(|at| Hull::from_points(&[at]).unwrap());
-    // Two points a quarter of a turn apart on one circle, and one a thousandth outside of it.
+    // Two points on one circle, a quarter of a turn apart. A third point is 0.1 % outside of the circle.
     let target = |y: f32| [Body::new(0), Body::new(1).at([0.0, y, 0.0])];
     let motions = [spin, Motion::default()];
     let quarter = std::f64::consts::FRAC_PI_2;

@@ -257,7 +257,7 @@ fn pairs_that_epa_decides_are_counted() {
         assert!(expected > 10, "{expected} of {}", near.len());
         assert_eq!(found, expected, "{pairs:?}");
     }
-    // The ends of two long boxes overlap by 0.76, far from the surface, also where the rounding is less than the tolerance.
+    // Two long boxes overlap by 0.76. That is far from the surface, whatever their rounding.
     for rounding in [0.0, 1e-7, 1e-3] {
         let hull = Hull::cuboid([2.0, 0.5, 0.4]).unwrap().rounded(rounding).unwrap();
         let arena = Arena::new(&Engine::cpu(), &[hull], Options::default()).unwrap();

@@ -114,7 +114,7 @@ fn rays_through_vertices_and_along_walls() {
     }
 }
 
-/// From a corner the ray starts in the triangle into which it leads, here along a wall, although its projection into the other is longer.
+/// A ray from a shared corner starts in the triangle that it runs along, even where its projection onto the other triangle is longer.
 #[test]
 fn a_ray_along_a_wall_starts_in_the_triangle_of_the_wall() {
     // A floor, and an upright triangle on one of its sides.

@@ -29,20 +29,20 @@ pub(super) struct Camera {
     /// Samples per unit of x over depth.
     scale: f32,
     middle: Vec2,
+    /// From the world to columns and rows of the sample grid times depth, and depth.
+    to_grid: Mat3,
 }
 
 impl Camera {
     pub(super) fn new(view: &View, width: usize, height: usize) -> Self {
         let forward = (view.target - view.eye).normalize_or(Vec3::NEG_Z);
         let right = forward.cross(Vec3::Y).normalize_or(Vec3::X);
-        Self {
-            eye: view.eye,
-            right,
-            up: right.cross(forward),
-            forward,
-            scale: 0.5 * height as f32 / (0.5 * view.field).tan(),
-            middle: Vec2::new(0.5 * width as f32, 0.5 * height as f32),
-        }
+        let up = right.cross(forward);
+        let scale = 0.5 * height as f32 / (0.5 * view.field).tan();
+        let middle = Vec2::new(0.5 * width as f32, 0.5 * height as f32);
+        let rows = [right * scale + forward * middle.x, forward * middle.y - up * scale, forward];
+        let to_grid = Mat3::from_cols(rows[0], rows[1], rows[2]).transpose();
+        Self { eye: view.eye, right, up, forward, scale, middle, to_grid }
     }
 
     /// A vector of the world in the camera's frame: right, up, forward.
@@ -57,19 +57,12 @@ impl Camera {
 
     /// The position of a point on the sample grid, and 1 / depth.
     pub(super) fn project(&self, point: Vec3) -> (Vec2, f32) {
-        self.projection(point, Mat3::ZERO).project(Vec3::ZERO)
+        divided(self.to_grid * (point - self.eye))
     }
 
-    /// The projection of points of a frame, whose axes are the columns of `axes`.
+    /// Projects points that are given in a frame: the columns of `axes` are its axes.
     pub(super) fn projection(&self, origin: Vec3, axes: Mat3) -> Projection {
-        // Columns and rows of the grid times depth, and depth.
-        let camera = Mat3::from_cols(
-            self.right * self.scale + self.forward * self.middle.x,
-            self.forward * self.middle.y - self.up * self.scale,
-            self.forward,
-        )
-        .transpose();
-        Projection { origin: camera * (origin - self.eye), axes: camera * axes }
+        Projection { origin: self.to_grid * (origin - self.eye), axes: self.to_grid * axes }
     }
 
     /// The direction through a sample, of depth 1.
@@ -89,8 +82,12 @@ pub(super) struct Projection {
 impl Projection {
     /// The position of a point of the frame on the sample grid, and 1 / depth.
     pub(super) fn project(&self, point: Vec3) -> (Vec2, f32) {
-        let seen = self.origin + self.axes * point;
-        let nearness = 1.0 / seen.z;
-        (seen.truncate() * nearness, nearness)
+        divided(self.origin + self.axes * point)
     }
+}
+
+/// Columns and rows of the sample grid, and 1 / depth.
+fn divided(homogeneous: Vec3) -> (Vec2, f32) {
+    let nearness = 1.0 / homogeneous.z;
+    (homogeneous.truncate() * nearness, nearness)
 }

@@ -82,7 +82,7 @@ fn disc<const COUNT: usize>() -> [Vec2; COUNT] {
     })
 }
 
-/// Directions of a hemisphere around z, dense where the cosine is large: the disc's points, raised to the unit sphere (Malley's method).
+/// Directions of the hemisphere around z, distributed by the cosine: points of the disc, lifted to the unit sphere (Malley's method).
 fn hemisphere<const COUNT: usize>() -> [Vec3; COUNT] {
     disc::<COUNT>().map(|flat| flat.extend((1.0 - flat.length_squared()).max(0.0).sqrt()))
 }

@@ -590,7 +590,7 @@ mod tests {
                     let is_near = distance(start, &corners) <= 2.0;
                     assert!(!is_near || near.0.contains(&part), "{columns} {at} {part}");
                     passed += usize::from(!seen.0.contains(&part));
-                    // The line passes a ball around the triangle.
+                    // A line that misses a ball around the triangle misses the triangle.
                     let radius =
                         corners.iter().fold(0.0, |most, corner| corners[0].distance(*corner).max(most));
                     let along = (corners[0] - start).dot(direction) / direction.length_squared();

@@ -564,7 +564,7 @@ mod tests {
     #[test]
     fn the_point_nearest_to_the_origin_may_be_in_any_part_of_a_triangle() {
         let corners = [[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]];
-        // The foot of the origin in the triangle's plane, and the weights of the point that is nearest to it.
+        // The origin projected onto the triangle's plane, and the weights of the nearest point.
         for (foot, weights) in [
             ([1.0, 1.0], [0.5, 0.25, 0.25]),
             ([-1.0, -1.0], [1.0, 0.0, 0.0]),

@@ -254,7 +254,7 @@ fn given_pairs_and_their_axes() {
     }
 }
 
-/// A given pair that is skipped keeps the axis that its bound was found along.
+/// The row of a skipped pair has the axis along which the pair is known to be apart.
 #[test]
 fn skipped_pairs_above_the_ground_have_its_normal_as_their_axis() {
     let hulls = [Hull::half_space(), Hull::cuboid([0.5; 3]).unwrap()];
