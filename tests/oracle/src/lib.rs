@@ -14,7 +14,7 @@
 //! - [`rooms`]: the shortest path in a polygon with holes, by a visibility graph, and seeded rooms.
 //! - [`compare`]: comparison of verdicts with the truth and with each other, by the rule of the tolerance band.
 //! - [`extent()`]: the extent of a long test.
-//! - [`seed()`]: seeds that differ from run to run.
+//! - [`seed()`], [`pick()`]: seeds and cases that differ from run to run.
 //! - [`memo`]: hulls built once for all tests of a program.
 //! - [`mod@measure`]: checks of distances, contacts and manifolds against the truth, part by part.
 //!
@@ -49,7 +49,7 @@ use glam::{DQuat, DVec3};
 pub use compare::Verdict;
 pub use extent::extent;
 pub use gap::{Gap, Truth, gap, tolerance, truth, truths, whole_truth, whole_truths};
-pub use seed::seed;
+pub use seed::{pick, seed};
 pub use shape::Shape;
 
 /// The placement of a hull in the world: scaled along its own axes, then rotated, then translated, then rounded.

@@ -20,6 +20,27 @@ pub fn seed(fixed: u64) -> u64 {
     varied(fixed, *RUN.get_or_init(run_number))
 }
 
+/// `count` of `items` in their order, others in each run: all of them have their turn where there are runs enough. All if there are no more.
+///
+/// A test takes them where its cases are of one kind, and all of them would take minutes.
+pub fn pick<T: Clone>(fixed: u64, items: &[T], count: usize) -> Vec<T> {
+    picked(seed(fixed), items, count)
+}
+
+/// `count` of `items` in their order, chosen by `seed`: the first steps of a shuffle (Fisher and Yates).
+fn picked<T: Clone>(seed: u64, items: &[T], count: usize) -> Vec<T> {
+    let mut rows: Vec<usize> = (0..items.len()).collect();
+    let count = count.min(items.len());
+    for k in 0..count {
+        let left = (items.len() - k) as u64;
+        let random = mixed(seed.wrapping_add(k as u64));
+        rows.swap(k, k + ((u128::from(random) * u128::from(left)) >> 64) as usize);
+    }
+    rows.truncate(count);
+    rows.sort_unstable();
+    rows.into_iter().map(|row| items[row].clone()).collect()
+}
+
 /// The number of the run. From the first call on a panic prints it, unless it is 0.
 fn run_number() -> u64 {
     let Ok(text) = std::env::var(VARIABLE) else { return 0 };
@@ -67,5 +88,20 @@ mod tests {
         all.dedup();
         assert_eq!(all.len(), 1600);
         assert_eq!(varied(5, 9), varied(5, 9));
+    }
+
+    #[test]
+    fn each_item_has_its_turn() {
+        let items = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+        let mut turns = [0; 7];
+        for run in 0..700 {
+            let some = picked(varied(3, run), &items, 2);
+            assert!(some.len() == 2 && some[0] < some[1], "{some:?}");
+            some.iter().for_each(|one| turns[items.iter().position(|item| item == one).unwrap()] += 1);
+        }
+        assert!(turns.iter().all(|turn| (150..250).contains(turn)), "{turns:?}");
+        assert_eq!(picked(5, &items, 7), items);
+        assert_eq!(picked(5, &items, 90), items);
+        assert!(picked(5, &items, 0).is_empty() && picked(5, &items[..0], 3).is_empty());
     }
 }
