@@ -1,10 +1,12 @@
 //! `cargo xtask all`: what CI runs, stage by stage, and at the end a table of where the time went. Each stage is a process of its own, as the
-//! system tells the memory of a process's children only together.
+//! system tells the memory of a process's children only together. Two stages run at a time, each in its own lane: alone, a stage leaves a
+//! third of two cores idle, as it links, waits for a browser, or runs its last long test.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Instant;
 
 use crate::record::{self, Line, Usage};
@@ -16,13 +18,19 @@ struct Stage {
     args: &'static [&'static str],
 }
 
-/// Everything, in this order. The tests come early, as they say most.
-const STAGES: [Stage; 6] = [
-    // It needs nothing that is downloaded, so it runs beside the downloads.
-    Stage { name: "checks", args: &["ci"] },
+/// It needs nothing that is downloaded, so it runs beside the downloads.
+const CHECKS: Stage = Stage { name: "checks", args: &["ci"] };
+
+/// What follows the checks, in this order. Their output is printed as it comes.
+const FIRST_LANE: [Stage; 2] = [
     Stage { name: "tests", args: &["test", "--all"] },
     // It runs what the tests have built.
     Stage { name: "second driver", args: &["test", "--driver", "swiftshader", "--short", "--if-there"] },
+];
+
+/// What follows the downloads, in this order, with folders of its own for what it builds. Its output is printed between the stages of the
+/// first lane.
+const SECOND_LANE: [Stage; 3] = [
     Stage { name: "benches", args: &["test", "--benches"] },
     // It shares the benches' build of the library.
     Stage { name: "wheel", args: &["test", "--python"] },
@@ -50,26 +58,14 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
     // Asked for before anything is built: a build may put another program in its place.
     let program = std::env::current_exe().map_err(|error| format!("this program has no path: {error}"))?;
     let runner = Runner { program, folder, seed: seed.clone() };
-    let downloads = runner.begin("downloads", &["fetch"], true);
-    let mut downloads = downloads.ok();
-    let mut rows = Vec::new();
-    for (number, stage) in STAGES.iter().enumerate() {
-        if number == 1
-            && let Some(running) = downloads.take()
-        {
-            rows.push(running.finish_downloads());
-        }
-        println!("\nxtask: stage {} of {}: {}", number + 1, STAGES.len(), stage.name);
-        rows.push(match runner.begin(stage.name, stage.args, false) {
-            Ok(running) => running.finish(),
-            Err(message) => Row::failed(stage.name, message),
-        });
-    }
-    print!("\n{}", table(&rows));
+    let begin = Instant::now();
+    let rows = runner.all();
+    let wall_seconds = begin.elapsed().as_secs_f64();
+    print!("\n{}", table(&rows, wall_seconds));
     print!("\n{}", slowest_table(&slowest(&rows)));
     if let Some(path) = std::env::var_os("CI_TIMES") {
         let path = PathBuf::from(path);
-        if let Err(error) = std::fs::write(&path, json(&rows)) {
+        if let Err(error) = std::fs::write(&path, json(&rows, wall_seconds)) {
             eprintln!("xtask: CI_TIMES={}: {error}", path.display());
         }
     }
@@ -116,6 +112,20 @@ struct Runner {
     seed: Option<OsString>,
 }
 
+/// What the second lane has said, until it is printed.
+#[derive(Default)]
+struct Said(Mutex<String>);
+
+impl Said {
+    fn add(&self, text: &str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_str(text);
+    }
+
+    fn print(&self) {
+        print!("{}", std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)));
+    }
+}
+
 /// A stage that runs.
 struct Running {
     name: &'static str,
@@ -127,6 +137,54 @@ struct Running {
 }
 
 impl Runner {
+    /// Runs all stages.
+    fn all(&self) -> Vec<Row> {
+        let said = Said::default();
+        let (ended, downloads) = mpsc::channel();
+        std::thread::scope(|scope| {
+            let said = &said;
+            let second = scope.spawn(move || {
+                let mut rows = vec![self.beside("downloads", &["fetch"], said).into_downloads()];
+                drop(ended);
+                rows.extend(SECOND_LANE.iter().map(|stage| self.beside(stage.name, stage.args, said)));
+                rows
+            });
+            let mut rows = vec![self.printed(&CHECKS, said)];
+            // Nothing is ever sent: this returns when the other end is dropped.
+            let _: Result<(), _> = downloads.recv();
+            rows.extend(FIRST_LANE.iter().map(|stage| self.printed(stage, said)));
+            let others =
+                second.join().unwrap_or_else(|_| vec![Row::failed("the second lane", "it ended".to_owned())]);
+            said.print();
+            rows.extend(others);
+            rows
+        })
+    }
+
+    /// Runs a stage of the first lane.
+    fn printed(&self, stage: &Stage, said: &Said) -> Row {
+        println!("\nxtask: stage: {}", stage.name);
+        let row = match self.begin(stage.name, stage.args, false) {
+            Ok(running) => running.finish(),
+            Err(message) => Row::failed(stage.name, message),
+        };
+        said.print();
+        row
+    }
+
+    /// Runs a stage of the second lane, and keeps what it said.
+    fn beside(&self, name: &'static str, args: &[&str], said: &Said) -> Row {
+        let running = match self.begin(name, args, true) {
+            Ok(running) => running,
+            Err(message) => return Row::failed(name, message),
+        };
+        let output = running.output.clone();
+        let row = running.finish();
+        let text = output.and_then(|path| std::fs::read(path).ok()).unwrap_or_default();
+        said.add(&format!("\nxtask: stage, beside the others: {name}\n{}", String::from_utf8_lossy(&text)));
+        row
+    }
+
     fn begin(&self, name: &'static str, args: &[&str], is_beside: bool) -> Result<Running, String> {
         let file = |ending: &str| self.folder.join(format!("{}.{ending}", name.replace(' ', "-")));
         let record = file("times");
@@ -157,18 +215,6 @@ impl Running {
         let is_passed = status.is_ok_and(|status| status.success());
         let text = std::fs::read_to_string(&self.record).unwrap_or_default();
         Row::new(self.name, is_passed, self.begin.elapsed().as_secs_f64(), record::parse(&text))
-    }
-
-    /// Waits for the downloads, and prints what they said. What could not be had is tried again by the stage that needs it: so this is no
-    /// failure.
-    fn finish_downloads(self) -> Row {
-        let output = self.output.clone();
-        let row = self.finish();
-        if let Some(text) = output.and_then(|path| std::fs::read_to_string(path).ok()) {
-            println!("\nxtask: the downloads, which ran beside the checks:");
-            print!("{text}");
-        }
-        row.into_downloads()
     }
 }
 
@@ -286,7 +332,8 @@ impl Row {
         Self::new(name, false, 0.0, Vec::new())
     }
 
-    /// The row of the downloads: what is missing is told by the stage that needs it.
+    /// The row of the downloads. What could not be had is tried again by the stage that needs it, which tells what is missing: so it is no
+    /// failure.
     fn into_downloads(mut self) -> Self {
         if self.result != Outcome::Ok {
             self.result = Outcome::Incomplete;
@@ -308,8 +355,8 @@ impl Row {
 /// A test program that ran for less is not in the table.
 const SHORTEST_SECONDS: f64 = 1.0;
 
-/// The table of stages, their parts, and their test programs.
-fn table(rows: &[Row]) -> String {
+/// The table of stages, their parts, and their test programs. `wall_seconds` are those of the whole.
+fn table(rows: &[Row], wall_seconds: f64) -> String {
     let mut text = line("stage", "result", "CPU s", "wall s", "peak MB");
     let seconds = |value: f64| format!("{value:.1}");
     let optional = |value: Option<f64>| value.map(seconds).unwrap_or_default();
@@ -331,10 +378,8 @@ fn table(rows: &[Row]) -> String {
             text += &line(&format!("    {name}"), result(*is_passed), &used, &wall, &peak(*usage));
         }
     }
-    // The downloads run beside a stage.
-    let wall: f64 = rows.iter().filter(|row| row.name != "downloads").map(|row| row.wall_seconds).sum();
     let cpu: Option<f64> = rows.iter().map(|row| row.usage.map(|usage| usage.cpu_seconds)).sum();
-    text + &line("all", "", &optional(cpu), &seconds(wall), "")
+    text + &line("all, two stages at a time", "", &optional(cpu), &seconds(wall_seconds), "")
 }
 
 fn line(name: &str, result: &str, cpu: &str, wall: &str, peak: &str) -> String {
@@ -367,7 +412,7 @@ fn sum(rows: &[Row]) -> String {
 }
 
 /// Both tables as JSON.
-fn json(rows: &[Row]) -> String {
+fn json(rows: &[Row], wall_seconds: f64) -> String {
     let seconds = |value: Option<f64>| value.map_or("null".to_owned(), |value| format!("{value:.3}"));
     let fields = |name: &str, result: &str, usage: Option<Usage>, wall_seconds: f64| {
         format!(
@@ -409,7 +454,7 @@ fn json(rows: &[Row]) -> String {
     });
     let sum = |count: fn(&Row) -> u64| rows.iter().map(count).sum::<u64>();
     format!(
-        "{{\n  \"passed\": {},\n  \"failed\": {},\n  \"skipped\": {},\n  \"stages\": {},\n  \"slowest\": {}\n}}\n",
+        "{{\n  \"wall_s\": {wall_seconds:.3},\n  \"passed\": {},\n  \"failed\": {},\n  \"skipped\": {},\n  \"stages\": {},\n  \"slowest\": {}\n}}\n",
         sum(|row| row.passed),
         sum(|row| row.failed),
         sum(|row| row.skipped),
@@ -464,7 +509,7 @@ mod tests {
 
     #[test]
     fn the_table_has_stages_and_their_parts() {
-        let text = table(&rows());
+        let text = table(&rows(), 63.5);
         let words: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
         assert_eq!(words[1], ["tests", "FAILED", "100.2", "61.0", "734"]);
         assert_eq!(words[2], ["a", "build", "ok", "10.5", "6.0"]);
@@ -472,7 +517,7 @@ mod tests {
         assert_eq!(words[4], ["hullfield-tests", "collide", "ok", "90.0", "50.0", "734"]);
         assert_eq!(words[5], ["wheel", "not", "run", "1.0"]);
         assert_eq!(words[6], ["second", "driver", "left", "out", "2.0"]);
-        assert_eq!(words[7], ["all", "64.0"]);
+        assert_eq!(words[7], ["all,", "two", "stages", "at", "a", "time", "63.5"]);
     }
 
     #[test]
@@ -506,8 +551,9 @@ mod tests {
 
     #[test]
     fn the_json_has_both_tables() {
-        let text = json(&rows());
+        let text = json(&rows(), 93.5);
         for part in [
+            r#""wall_s": 93.500"#,
             r#""failed": 1"#,
             r#""name": "tests", "result": "FAILED", "cpu_s": 100.250, "wall_s": 61.000, "peak_bytes": 734003200"#,
             r#"{"name": "types", "result": "FAILED", "cpu_s": null, "wall_s": 0.500}"#,
@@ -516,7 +562,7 @@ mod tests {
         ] {
             assert!(text.contains(part), "{text}");
         }
-        assert!(json(&[]).contains("\"stages\": []"));
+        assert!(json(&[], 0.0).contains("\"stages\": []"));
         assert_eq!(quoted("a\\\n"), "\"a\\\\\\u000a\"");
     }
 
