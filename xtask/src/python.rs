@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::record::{self, Step};
-use crate::test::ONE_BUILD;
+use crate::test::{ONE_BUILD, OPTIMIZED};
 use crate::workspace::{is_set, root, target};
 use crate::{all, install, junit};
 
@@ -51,8 +51,8 @@ pub(crate) fn test(args: &[String]) -> Result<(), String> {
         passed
     };
     let mut build = environment.command("maturin");
-    // With the library that the benches' tests use. A wheel for users has the same profile, without what only the benches need.
-    build.args(["develop", "--release", "--features", ONE_BUILD]);
+    // With the library that the benches' tests use, which is optimized as in a wheel for users.
+    build.args(["develop", "--profile", OPTIMIZED, "--features", ONE_BUILD]);
     if !step("build", &mut build) {
         return Err("the Python package could not be built".to_owned());
     }
@@ -129,16 +129,22 @@ fn prepare() -> Result<Environment, String> {
         command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(packages);
         run(&mut command, &format!("pip install {}", packages.join(" ")))
     };
-    pip(&NEEDED).map_err(record::missing)?;
-    if let Err(message) = pip(&[RAY]) {
-        if is_set("CI") {
-            return Err(record::missing(message));
+    // One call where all can be had, as most of a call's time is its start.
+    let peers = PEERS.join(",");
+    let all = [&NEEDED[..], &[RAY], &PEERS, &["--only-binary", &peers]].concat();
+    if let Err(message) = pip(&all) {
+        eprintln!("xtask: {message}: one by one");
+        pip(&NEEDED).map_err(record::missing)?;
+        if let Err(message) = pip(&[RAY]) {
+            if is_set("CI") {
+                return Err(record::missing(message));
+            }
+            eprintln!("xtask: {message}; the tests of hullfield.ray are skipped");
         }
-        eprintln!("xtask: {message}; the tests of hullfield.ray are skipped");
-    }
-    for peer in PEERS {
-        if let Err(message) = pip(&["--only-binary", ":all:", peer]) {
-            eprintln!("xtask: {message}; its comparisons are skipped");
+        for peer in PEERS {
+            if let Err(message) = pip(&["--only-binary", ":all:", peer]) {
+                eprintln!("xtask: {message}; its comparisons are skipped");
+            }
         }
     }
     step.end(true);

@@ -55,8 +55,11 @@ const WITHOUT_EXAMPLES: [&str; 2] = ["hullfield-web", "hullfield-web-readers"];
 /// The part of [`FEATURES`] that is theirs.
 const WEB_FEATURE: &str = ",hullfield-web/playground";
 
-/// The feature that makes release builds of several packages share the library: see `xtask/one-build`.
+/// The feature that makes optimized builds of several packages share the library: see `xtask/one-build`.
 pub(crate) const ONE_BUILD: &str = "one-build";
+
+/// The profile of the tests of the benches and of the wheel, which share the library.
+pub(crate) const OPTIMIZED: &str = "ci";
 
 /// The selection of tests.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
@@ -354,10 +357,18 @@ fn selecting_args(tests: &[GpuTest], rest: &[String]) -> Vec<String> {
 pub(crate) fn benches(args: &[String]) -> Result<(), String> {
     let found = install::ensure_adapter().map_err(record::missing)?;
     eprintln!("xtask: GPU adapter: {found}");
-    let mut tests: Vec<String> =
-        ["test", "--release", "--package", BENCH_PACKAGE, "--features", ONE_BUILD, "--no-fail-fast"]
-            .map(String::from)
-            .to_vec();
+    let mut tests: Vec<String> = [
+        "test",
+        "--profile",
+        OPTIMIZED,
+        "--package",
+        BENCH_PACKAGE,
+        "--features",
+        ONE_BUILD,
+        "--no-fail-fast",
+    ]
+    .map(String::from)
+    .to_vec();
     tests.extend(args.iter().cloned());
     if args.is_empty() {
         tests.extend(["--", "--include-ignored"].map(String::from));
@@ -377,7 +388,7 @@ pub(crate) fn benches(args: &[String]) -> Result<(), String> {
     let is_passed = step.end(prepared(&tests)?.success());
     record::append(&Line::Count { passed: totals.passed, failed: totals.failed, skipped: totals.ignored });
     let step = Step::begin("instruction counts");
-    let program = target().join("release").join(format!("{BENCH_PACKAGE}{}", std::env::consts::EXE_SUFFIX));
+    let program = target().join(OPTIMIZED).join(format!("{BENCH_PACKAGE}{}", std::env::consts::EXE_SUFFIX));
     let status = Command::new(&program).current_dir(root()).args(["check", "--tolerance", "10%"]).status();
     let status = status.map_err(|error| format!("{}: {error}", program.display()))?;
     if status.code() == Some(NOT_COMPARABLE) {
