@@ -3,7 +3,7 @@
 use hullfield::flow::{Cell, Connectivity, Corners, Edit, Field, FieldOptions, Flow, Grid};
 use hullfield::{Engine, Error};
 use hullfield_oracle::random::Random;
-use hullfield_oracle::seed;
+use hullfield_oracle::{extent, seed};
 
 use crate::scenes::{self, CONNECTIVITIES_2D, CONNECTIVITIES_3D, Scene, expected, judge};
 
@@ -17,6 +17,9 @@ fn difference(one: &Field, other: &Field) -> Option<String> {
         return Some(format!("{:?}, {:?}", counts(one), counts(other)));
     }
     let ((distances, next), (other_distances, other_next)) = (one.host().unwrap(), other.host().unwrap());
+    if distances == other_distances && next == other_next {
+        return None;
+    }
     let cell = |at: usize| one.grid().cell(at);
     let of = |at: usize| format!("distances of {}: {}, {}", cell(at), distances[at], other_distances[at]);
     let code = |at: usize| format!("codes of {}: {}, {}", cell(at), next[at], other_next[at]);
@@ -141,7 +144,7 @@ fn updates_of_large_grids_equal_fresh_solves() {
             if has_costs {
                 scene = scene.random_costs(12, random);
             }
-            update_repeatedly(scene, 20, has_costs, random);
+            update_repeatedly(scene, extent(10, 16), has_costs, random);
         }
     }
 }

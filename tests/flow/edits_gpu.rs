@@ -3,8 +3,8 @@
 
 use hullfield::flow::{Cell, Connectivity, Corners, Edit, Field, Flow};
 use hullfield::{Engine, Error};
-use hullfield_oracle::extent;
 use hullfield_oracle::random::Random;
+use hullfield_oracle::seed;
 
 use crate::common::{gpu, gpu_of_bindings};
 use crate::edits::edits;
@@ -19,6 +19,9 @@ fn difference(on_device: &Field, on_host: &Field) -> Option<String> {
     let distances = on_device.distances().unwrap().wait().unwrap();
     let next = on_device.next_codes().unwrap().wait().unwrap();
     let (expected, expected_next) = on_host.host().unwrap();
+    if distances == expected && next == expected_next {
+        return None;
+    }
     let cell = |at: usize| on_host.grid().cell(at);
     let wrong = (0..expected.len()).find(|&at| distances[at] != expected[at]);
     let wrong = wrong.map(|at| format!("distances of {}: {}, {}", cell(at), distances[at], expected[at]));
@@ -95,44 +98,38 @@ fn update_repeatedly(engine: &Engine, mut scene: Scene, round_count: usize, rand
 #[test]
 fn updates_equal_fresh_solves() {
     let (Some(whole), Some(strips)) = (gpu(), gpu_of_bindings(64 << 10)) else { return };
-    let random = &mut Random::new(177);
+    let random = &mut Random::new(seed(177));
     let mut all = Counts::default();
-    let mut number: usize = 0;
-    for connectivity in CONNECTIVITIES_2D.into_iter().chain(CONNECTIVITIES_3D) {
-        for (kind, has_costs) in [("noise", false), ("caves", false), ("noise", true)] {
-            for max_distance in [None, Some(60 * connectivity.unit())] {
-                // Grids of four neighbours without costs are solved in one dispatch up to a side of 256.
-                let size = match connectivity {
-                    Connectivity::Four => [270, 70, 1],
-                    _ if connectivity.dimension() == 2 => [130, 140, 1],
-                    _ => [20, 31, 28],
-                };
-                let blocked = match kind {
-                    "noise" => scenes::noise(size, 0.3, random),
-                    _ => scenes::caves(size, random),
-                };
-                let name = format!("{kind}, {connectivity:?}, costs {has_costs}, {max_distance:?}");
-                // With few goals a field is solved afresh when one is given up.
-                let goal_count = [2, 20][number % 2];
-                let mut scene =
-                    Scene::new(&name, size, connectivity, blocked).random_goals(goal_count, random);
-                if has_costs {
-                    scene = scene.random_costs(12, random);
-                }
-                scene.options.max_distance = max_distance;
-                number += 1;
-                // Software drivers take a tenth of a second for an update, and llvmpipe keeps a megabyte of each.
-                if !number.is_multiple_of(extent(7, 5)) {
-                    continue;
-                }
-                let engine = if number % 4 < 2 { &strips } else { &whole };
-                // Mesa's llvmpipe 22.3 keeps some MiB for each solve by relaxation, until the process ends; SwiftShader does not.
-                let counts = update_repeatedly(engine, scene, extent(6, 8), random);
-                all.updates += counts.updates;
-                all.quicker += counts.quicker;
-                all.in_strips += counts.in_strips;
-            }
+    let turn = random.below(4);
+    for (number, connectivity) in CONNECTIVITIES_2D.into_iter().chain(CONNECTIVITIES_3D).enumerate() {
+        let number = turn + number;
+        // Software drivers take a tenth of a second for an update, and llvmpipe keeps a megabyte of each.
+        let (kind, has_costs) = [("noise", false), ("caves", false), ("noise", true)][random.below(3)];
+        let max_distance = random.chance(0.5).then_some(60 * connectivity.unit());
+        // Grids of four neighbours without costs are solved in one dispatch up to a side of 256.
+        let size = match connectivity {
+            Connectivity::Four => [270, 70, 1],
+            _ if connectivity.dimension() == 2 => [130, 140, 1],
+            _ => [20, 31, 28],
+        };
+        let blocked = match kind {
+            "noise" => scenes::noise(size, 0.3, random),
+            _ => scenes::caves(size, random),
+        };
+        let name = format!("{kind}, {connectivity:?}, costs {has_costs}, {max_distance:?}");
+        // With few goals a field is solved afresh when one is given up.
+        let goal_count = [2, 20][number % 2];
+        let mut scene = Scene::new(&name, size, connectivity, blocked).random_goals(goal_count, random);
+        if has_costs {
+            scene = scene.random_costs(12, random);
         }
+        scene.options.max_distance = max_distance;
+        let engine = if number % 4 < 2 { &strips } else { &whole };
+        // Mesa's llvmpipe 22.3 keeps some MiB for each solve by relaxation, until the process ends; SwiftShader does not.
+        let counts = update_repeatedly(engine, scene, 4, random);
+        all.updates += counts.updates;
+        all.quicker += counts.quicker;
+        all.in_strips += counts.in_strips;
     }
     println!("{all:?}");
     assert!(all.updates > 20 && all.quicker > all.updates / 2 && all.in_strips > 5, "{all:?}");

@@ -14,38 +14,40 @@ fn check_all(scenes: &[Scene]) {
     scenes.iter().for_each(|scene| scene.check(&engine));
 }
 
-/// One scene in `every`, twice as many with `--all`: software drivers take a tenth of a second for one.
-fn sampled(scenes: Vec<Scene>, every: usize) -> Vec<Scene> {
-    scenes.into_iter().step_by(extent(every, every.div_ceil(2))).collect()
+/// One of every `count` scenes in a row, twice as many with `--all`, others in each run: software drivers take a tenth of a second for one.
+fn sampled(scenes: Vec<Scene>, count: usize) -> Vec<Scene> {
+    scenes::one_of(extent(count, count.div_ceil(2)), &scenes)
 }
 
 #[test]
 fn maps_are_solved() {
-    check_all(&sampled(scenes::map_scenes(), 7));
+    check_all(&sampled(scenes::map_scenes(), 14));
 }
 
 #[test]
 fn small_flat_grids_are_solved() {
     for connectivity in CONNECTIVITIES_2D {
-        check_all(&sampled(scenes::small_scenes(connectivity), 13));
+        // One for every second size.
+        check_all(&sampled(scenes::small_scenes(connectivity), 64));
     }
 }
 
 #[test]
 fn small_volumes_are_solved() {
     for connectivity in CONNECTIVITIES_3D {
-        check_all(&sampled(scenes::small_scenes(connectivity), 13));
+        // One for each size.
+        check_all(&sampled(scenes::small_scenes(connectivity), 32));
     }
 }
 
 #[test]
 fn unusual_grids_are_solved() {
-    check_all(&scenes::unusual_scenes());
+    check_all(&sampled(scenes::unusual_scenes(), 4));
 }
 
 #[test]
 fn max_distance_and_until_limit_fields() {
-    check_all(&sampled(scenes::limited_scenes(), 19));
+    check_all(&scenes::one_of_each(scenes::LIMITS, &scenes::limited_scenes()));
 }
 
 #[test]
@@ -277,10 +279,10 @@ fn a_steady_state_allocates_nothing() {
 #[ignore = "long: cargo xtask test --all"]
 fn more_tiles_than_one_dimension_of_workgroups_are_solved() {
     let Some(engine) = gpu() else { return };
-    // 33,000 tiles of 64 x 64 in one row, so two rows of workgroups; a goal every 16 cells.
-    let (width, height) = (64 * 33_000, 2);
+    // 33,000 tiles of 64 x 64 in one row, so two rows of workgroups; a goal every few cells, so that the wave ends soon.
+    let (width, height, apart) = (64 * 33_000, 2, 4);
     let grid = Grid::new([width as u32, height as u32, 1], &[], Connectivity::Four.into()).unwrap();
-    let goals: Vec<Cell> = (0..width as i32).step_by(16).map(|x| Cell::from([x, 1])).collect();
+    let goals: Vec<Cell> = (0..width as i32).step_by(apart).map(|x| Cell::from([x, 1])).collect();
     let field =
         Flow::new(&engine, grid).unwrap().solve(&goals, &FieldOptions::default()).unwrap().wait().unwrap();
     let distances = field.distances().unwrap().wait().unwrap();
@@ -288,8 +290,8 @@ fn more_tiles_than_one_dimension_of_workgroups_are_solved() {
     for (at, &distance) in distances.iter().enumerate() {
         let (x, above) = (at % width, u32::from(at < width));
         // There is no goal right of the last one.
-        let to_right = if x > width - 16 { u32::MAX } else { 16 - (x % 16) as u32 };
-        let along = to_right.min((x % 16) as u32);
+        let to_right = if x > width - apart { u32::MAX } else { (apart - x % apart) as u32 };
+        let along = to_right.min((x % apart) as u32);
         assert_eq!(distance, along + above, "cell {at}");
         // Codes in order: east, then south, then west.
         let code = match (along, above) {

@@ -85,7 +85,9 @@ fn check(engine: &Engine, scene: &Scene, edge: u32) {
 fn small_rasters_equal_the_oracle() {
     let Some(engine) = own_gpu() else { return };
     for connectivity in CONNECTIVITIES_2D {
-        for (number, scene) in sampled(scenes::small_scenes(connectivity), 13).iter().enumerate() {
+        // One for every second size.
+        let scenes = scenes::one_of(extent(64, 32), &scenes::small_scenes(connectivity));
+        for (number, scene) in scenes.iter().enumerate() {
             let edge = [17, 33, 64, 100][number % 4];
             if scene.costs.iter().all(|&cost| cost <= MAX_COST) {
                 check(&engine, scene, edge);
@@ -137,7 +139,9 @@ fn windows_of_any_size_equal_the_oracle() {
 fn maps_equal_the_oracle() {
     let Some(engine) = own_gpu() else { return };
     let flat = scenes::map_scenes().into_iter().filter(|scene| scene.connectivity.dimension() == 2);
-    sampled(flat.collect(), 19).iter().for_each(|scene| check(&engine, scene, 150));
+    scenes::one_of(extent(19, 10), &flat.collect::<Vec<_>>())
+        .iter()
+        .for_each(|scene| check(&engine, scene, 150));
 }
 
 #[test]
@@ -145,7 +149,7 @@ fn limits_hold() {
     let Some(engine) = own_gpu() else { return };
     let flat = scenes::limited_scenes().into_iter().filter(|scene| scene.connectivity.dimension() == 2);
     let mut limited = 0;
-    for mut scene in sampled(flat.collect(), 19) {
+    for mut scene in scenes::one_of_each(scenes::LIMITS, &flat.collect::<Vec<_>>()) {
         scene.options.until.clear();
         limited += usize::from(scene.options.max_distance.is_some());
         check(&engine, &scene, 40);
@@ -199,12 +203,14 @@ fn windows_larger_than_a_binding_are_solved() {
 /// The engine's limit decides the size of the tiles; an edge that is too long for it is an error.
 #[test]
 fn device_memory_is_limited() {
-    let size = [700, 640, 1];
+    let size = [400, 350, 1];
     let random = &mut Random::new(2);
     let scene = Scene::new("limited", size, Connectivity::default(), scenes::noise(size, 0.2, random));
     let scene = scene.random_goals(2, random).random_costs(60, random);
     let plain = RasterOptions { connectivity: scene.connectivity, ..RasterOptions::default() };
     let mut edges = Vec::new();
+    // A raster that fits into none of the limits in one piece.
+    let large = MemoryRaster::new([1000, 1000], vec![1; 1_000_000]).unwrap();
     for limit in [10 << 20, 14 << 20] {
         let Some(engine) = gpu_with(EngineOptions { memory_limit: Some(limit), ..Default::default() }) else {
             return;
@@ -216,11 +222,10 @@ fn device_memory_is_limited() {
         edges.push(solved.report.tile_edge);
         let tiles = MemoryTiles::default();
         let options = RasterOptions { tile_edge: Some(4096), ..plain };
-        let error = solve_raster_on(&engine, &raster(&scene), &scene.goals, &tiles, &options, go_on);
-        let error = error.unwrap_err();
+        let error = solve_raster_on(&engine, &large, &[[0, 0].into()], &tiles, &options, go_on).unwrap_err();
         assert!(matches!(error, Error::MemoryLimit { limit_bytes, .. } if limit_bytes == limit), "{error}");
     }
-    assert!(edges[0] < edges[1] && edges[1] < 700, "{edges:?}");
+    assert!(edges[0] < edges[1] && edges[1] < 400, "{edges:?}");
     let Some(engine) = gpu_with(EngineOptions { memory_limit: Some(1 << 20), ..Default::default() }) else {
         return;
     };

@@ -1,14 +1,14 @@
 //! Scenes for the tests of fields, and the comparison with the oracle, for any engine.
 
-pub(crate) mod oracle;
-
 use std::path::PathBuf;
 
 use hullfield::flow::{Cell, Connectivity, Corners, Field, FieldOptions, Flow, Grid, GridFrame, GridOptions};
 use hullfield::{Engine, Error};
+use hullfield_oracle::grid::{self, Neighbours};
 use hullfield_oracle::random::Random;
+use hullfield_oracle::seed;
 
-pub(crate) use oracle::{Expected, expected};
+pub(crate) use hullfield_oracle::grid::{Expected, caves, noise};
 
 /// All connectivities of two dimensions.
 pub(crate) const CONNECTIVITIES_2D: [Connectivity; 4] = [
@@ -111,6 +111,43 @@ impl Scene {
     }
 }
 
+/// The moves in the oracle's terms.
+pub(crate) fn neighbours(connectivity: Connectivity) -> Neighbours {
+    let corners = |corners| match corners {
+        Corners::BothFree => grid::Corners::BothFree,
+        Corners::OneFree => grid::Corners::OneFree,
+        Corners::Any => grid::Corners::Any,
+    };
+    match connectivity {
+        Connectivity::Four => Neighbours::Four,
+        Connectivity::Eight(which) => Neighbours::Eight(corners(which)),
+        Connectivity::Six => Neighbours::Six,
+        Connectivity::TwentySix(which) => Neighbours::TwentySix(corners(which)),
+        _ => panic!("{connectivity:?} is not known"),
+    }
+}
+
+/// The grid and the goals in it, in the oracle's terms.
+fn parts(scene: &Scene) -> (grid::Grid<'_>, Vec<usize>) {
+    let Scene { size, blocked, costs, .. } = scene;
+    let neighbours = neighbours(scene.connectivity);
+    let goals = scene.goals.iter().filter_map(|&goal| scene.index(goal)).collect();
+    (grid::Grid { size: *size, neighbours, blocked, costs }, goals)
+}
+
+/// The field of a scene, by the oracle, or the first cell, row-major, whose distance overflows.
+pub(crate) fn expected(scene: &Scene) -> Result<Expected, Cell> {
+    let (grid, goals) = parts(scene);
+    let until: Vec<usize> = scene.options.until.iter().map(|&cell| scene.index(cell).unwrap()).collect();
+    grid.field(&goals, scene.options.max_distance, &until).map_err(|index| scene.cell(index))
+}
+
+/// The distances of a scene without limits, in 64 bits.
+pub(crate) fn exact_distances(scene: &Scene) -> Vec<u64> {
+    let (grid, goals) = parts(scene);
+    grid.exact_distances(&goals)
+}
+
 /// Compares the result of an engine with the oracle: the expected error, or each cell.
 pub(crate) fn judge(
     scene: &Scene,
@@ -190,6 +227,9 @@ pub(crate) fn compare(
     if distances.len() != scene.blocked.len() || next.len() != scene.blocked.len() {
         return Err(format!("{} distances and {} codes", distances.len(), next.len()));
     }
+    if distances == expected.distances && next == expected.next {
+        return Ok(());
+    }
     let of =
         |index: usize| format!("cell {} of {:?}, {:?}", scene.cell(index), scene.size, scene.connectivity);
     if let Some(index) = (0..distances.len()).find(|&index| distances[index] != expected.distances[index]) {
@@ -205,34 +245,6 @@ pub(crate) fn compare(
         return Err(format!("{}: {what} is {}, expected {}", of(index), next[index], expected.next[index]));
     }
     Ok(())
-}
-
-/// Random obstacles: each cell is one with this chance.
-pub(crate) fn noise(size: [usize; 3], chance: f64, random: &mut Random) -> Vec<bool> {
-    (0..size.iter().product()).map(|_| random.chance(chance)).collect()
-}
-
-/// Large lumps of obstacles with thick walls, some inside others: smoothed noise.
-pub(crate) fn caves(size: [usize; 3], random: &mut Random) -> Vec<bool> {
-    let mut cells = noise(size, 0.47, random);
-    let [width, height, depth] = size;
-    for _ in 0..4 {
-        let old = cells.clone();
-        for (index, cell) in cells.iter_mut().enumerate() {
-            let (x, y, z) = (index % width, index / width % height, index / (width * height));
-            let (mut blocked_count, mut count) = (0, 0);
-            for near_z in z.saturating_sub(1)..(z + 2).min(depth) {
-                for near_y in y.saturating_sub(1)..(y + 2).min(height) {
-                    for near_x in x.saturating_sub(1)..(x + 2).min(width) {
-                        count += 1;
-                        blocked_count += usize::from(old[(near_z * height + near_y) * width + near_x]);
-                    }
-                }
-            }
-            *cell = 2 * blocked_count > count;
-        }
-    }
-    cells
 }
 
 /// Rows of wall with one gap each, at alternate ends: one path through about half the cells.
@@ -340,9 +352,25 @@ pub(crate) fn maps() -> Vec<(String, [usize; 3], Vec<bool>)> {
     ]
 }
 
+/// One of every `count` scenes in a row, others in each run.
+pub(crate) fn one_of(count: usize, scenes: &[Scene]) -> Vec<Scene> {
+    let random = &mut Random::new(seed(count as u64));
+    scenes.chunks(count).map(|some| some[random.below(some.len())].clone()).collect()
+}
+
+/// One scene of each kind, others in each run, where the kinds take turns.
+pub(crate) fn one_of_each(kind_count: usize, scenes: &[Scene]) -> Vec<Scene> {
+    let random = &mut Random::new(seed(kind_count as u64));
+    let one = |kind: usize| {
+        let some: Vec<&Scene> = scenes.iter().skip(kind).step_by(kind_count).collect();
+        some[random.below(some.len())].clone()
+    };
+    (0..kind_count).map(one).collect()
+}
+
 /// Each map with each two-dimensional connectivity and three goals.
 pub(crate) fn map_scenes() -> Vec<Scene> {
-    let random = &mut Random::new(11);
+    let random = &mut Random::new(seed(11));
     let mut scenes = Vec::new();
     for (name, size, blocked) in maps() {
         for connectivity in CONNECTIVITIES_2D {
@@ -381,7 +409,7 @@ pub(crate) const VOLUMES: [[usize; 3]; 8] =
 
 /// Small grids of a connectivity: open, noise and caves; with unit costs, small costs and costs of any size.
 pub(crate) fn small_scenes(connectivity: Connectivity) -> Vec<Scene> {
-    let random = &mut Random::new(23);
+    let random = &mut Random::new(seed(23));
     let sizes: Vec<[usize; 3]> = match connectivity.dimension() {
         2 => SIZES.iter().map(|&[width, height]| [width, height, 1]).collect(),
         _ => VOLUMES.to_vec(),
@@ -408,7 +436,7 @@ pub(crate) fn small_scenes(connectivity: Connectivity) -> Vec<Scene> {
 /// Grids with something unusual about them, which their names tell. Unless a name says otherwise they have two
 /// dimensions, four neighbours and unit costs.
 pub(crate) fn unusual_scenes() -> Vec<Scene> {
-    let random = &mut Random::new(31);
+    let random = &mut Random::new(seed(31));
     let four = Connectivity::Four;
     let mut scenes = Vec::new();
 
@@ -488,9 +516,12 @@ pub(crate) fn unusual_scenes() -> Vec<Scene> {
     scenes
 }
 
-/// Fields limited by `max_distance`, by `until`, and by both.
+/// Kinds of limits.
+pub(crate) const LIMITS: usize = 10;
+
+/// Fields limited by `max_distance`, by `until`, and by both. The kinds of limits take turns.
 pub(crate) fn limited_scenes() -> Vec<Scene> {
-    let random = &mut Random::new(41);
+    let random = &mut Random::new(seed(41));
     let mut scenes = Vec::new();
     for connectivity in CONNECTIVITIES_2D.into_iter().chain(CONNECTIVITIES_3D) {
         let size = if connectivity.dimension() == 2 { [97, 83, 1] } else { [21, 19, 17] };
@@ -512,7 +543,8 @@ pub(crate) fn limited_scenes() -> Vec<Scene> {
                 (None, cells.clone()),
                 (Some(unit * 20), cells.clone()),
                 (Some(unit * 3), cells),
-            ] {
+            ] as [_; LIMITS]
+            {
                 let name =
                     format!("{connectivity:?}, costs to {most_cost}, {max_distance:?}, until {until:?}");
                 scenes.push(Scene {

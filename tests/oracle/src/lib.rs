@@ -11,7 +11,10 @@
 //! - [`sweep`]: checks of claimed times of impact.
 //! - [`joint_path`]: gaps of bodies carried by links that move.
 //! - [`ray`]: checks of claimed hits of rays, and signed distances of points.
+//! - [`grid`]: fields over grids, by a queue or a heap.
+//! - [`friction`]: cost distances over friction and hills, by Dijkstra's search.
 //! - [`rooms`]: the shortest path in a polygon with holes, by a visibility graph, and seeded rooms.
+//! - [`surface`]: checks of paths over surfaces, and their nearest walls by a search over points of edges.
 //! - [`compare`]: comparison of verdicts with the truth and with each other, by the rule of the tolerance band.
 //! - [`extent()`]: the extent of a long test.
 //! - [`seed()`], [`pick()`]: seeds and cases that differ from run to run.
@@ -30,7 +33,9 @@ pub mod certify;
 pub mod compare;
 pub mod corpus;
 mod extent;
+pub mod friction;
 pub mod gap;
+pub mod grid;
 pub mod joint_path;
 pub mod measure;
 pub mod memo;
@@ -42,6 +47,7 @@ pub mod rooms;
 pub mod scenes;
 mod seed;
 mod shape;
+pub mod surface;
 pub mod sweep;
 
 use glam::{DQuat, DVec3};
