@@ -8,7 +8,7 @@ use hullfield_oracle::extent;
 use hullfield_oracle::random::Random;
 
 use crate::models::OnSurface as _;
-use crate::models::check::{Point, checked, distance};
+use crate::models::check::{Checks, Point, checked, distance};
 
 /// Places along a rail from 0 to 1: some far apart, some in clusters as narrow as 1e-11.
 fn places(random: &mut Random, count: usize) -> Vec<f64> {
@@ -70,6 +70,7 @@ fn check(name: &str, model: Model, scale: f64, queries: &[([Point; 2], f64)]) {
     };
     let slim = surface.triangles().iter().filter(is_slim).count();
     assert!(10 * slim > surface.triangles().len(), "{name}: {slim} needles");
+    let checks = Checks::new(&surface);
     for (i, &([from, to], truth)) in queries.iter().enumerate() {
         // Coordinates are rounded.
         let slack = 1e-9 * truth + 1e-14 * scale;
@@ -85,7 +86,7 @@ fn check(name: &str, model: Model, scale: f64, queries: &[([Point; 2], f64)]) {
             found.push((what, surface.path(ends[0], ends[1], &method.into()).unwrap()));
         }
         for (what, path) in &found {
-            let length = checked(&surface, path, scale);
+            let length = checks.checked(path, scale);
             assert!(length >= truth - slack, "{name} {i}, {what}: {length} < {truth}");
             let most = match *what {
                 "near" | "funnel" => f64::INFINITY,

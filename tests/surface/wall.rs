@@ -1,82 +1,42 @@
 //! The nearest wall with non-manifold edges, against Dijkstra's search over many points of each edge.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use hullfield::navigate::surface::{Model, Options as SurfaceOptions, Surface};
 use hullfield_oracle::random::Random;
+use hullfield_oracle::surface::Walls;
 
 use crate::models::OnSurface as _;
 use crate::models::check::{Point, distance as apart};
 
-/// The walkable triangles of each edge.
-fn walkable_at(surface: &Surface) -> Vec<Vec<u32>> {
+/// The surface in the oracle's terms.
+fn walls(surface: &Surface) -> Walls {
     let edges = 0..surface.edges().len() as u32;
-    edges.map(|edge| surface.triangles_at(edge).filter(|&t| surface.is_walkable(t)).collect()).collect()
-}
-
-/// The shortest path to a wall over `part_count` points of each edge, none of them a vertex, so that paths pass from triangle to triangle
-/// only over edges. It is at least the exact distance, and only a little longer; infinite where no wall can be reached.
-fn over_places(surface: &Surface, start: Point, part_count: usize) -> f64 {
-    let points: Vec<Point> = surface.vertices().collect();
-    let at = walkable_at(surface);
-    let place = |node: usize| -> Point {
-        let [a, b] = surface.edges()[node / part_count].map(|vertex| points[vertex as usize]);
-        let part = ((node % part_count) as f64 + 0.5) / part_count as f64;
-        std::array::from_fn(|i| a[i] + (b[i] - a[i]) * part)
-    };
-    let places: Vec<Point> = (0..surface.edges().len() * part_count).map(place).collect();
-    let mut distances = vec![f64::INFINITY; places.len()];
-    // Distances are not negative, so their bits sort like the numbers.
-    let mut open = BinaryHeap::new();
-    let first = surface.locate(start).unwrap().unwrap().triangle;
-    let nodes_of = |triangle: u32| {
-        let edges = surface.edges_of(triangle).unwrap();
-        edges.into_iter().flat_map(|edge| edge as usize * part_count..(edge as usize + 1) * part_count)
-    };
-    for node in nodes_of(first) {
-        distances[node] = apart(start, places[node]);
-        open.push(Reverse((distances[node].to_bits(), node)));
+    let walkable = |edge: u32| surface.triangles_at(edge).filter(|&t| surface.is_walkable(t)).collect();
+    Walls {
+        vertices: surface.vertices().collect(),
+        edges: surface.edges().to_vec(),
+        edges_of: (0..surface.triangles().len() as u32).map(|t| surface.edges_of(t).unwrap()).collect(),
+        walkable_at: edges.map(walkable).collect(),
     }
-    while let Some(Reverse((bits, node))) = open.pop() {
-        let distance = f64::from_bits(bits);
-        if distance > distances[node] {
-            continue;
-        }
-        let triangles = &at[node / part_count];
-        if triangles.len() == 1 {
-            return distance;
-        }
-        for other in triangles.iter().flat_map(|&triangle| nodes_of(triangle)) {
-            let to = distance + apart(places[node], places[other]);
-            if to < distances[other] {
-                distances[other] = to;
-                open.push(Reverse((to.to_bits(), other)));
-            }
-        }
-    }
-    f64::INFINITY
 }
 
 /// Checks the nearest wall of a point. Returns whether there is one.
-fn check(name: &str, surface: &Surface, start: Point, part_count: usize) -> bool {
-    let least = over_places(surface, start, part_count);
+fn check(name: &str, surface: &Surface, walls: &Walls, start: Point, part_count: usize) -> bool {
+    let first = surface.locate(start).unwrap().unwrap().triangle;
+    let least = walls.over_places(start, first, part_count);
     let Some(wall) = surface.distance_to_wall(start).unwrap() else {
         assert_eq!(least, f64::INFINITY, "{name}: no wall from {start:?}");
         return false;
     };
     assert!(wall.distance <= least * (1.0 + 1e-12), "{name} {start:?}: {wall:?}, {least} over places");
     // A path is at most half the spacing of the points off at each edge.
-    let points: Vec<Point> = surface.vertices().collect();
-    let ends = |edge: u32| surface.edges()[edge as usize].map(|vertex| points[vertex as usize]);
-    let longest = (0..surface.edges().len() as u32).map(ends).map(|[a, b]| apart(a, b)).fold(0.0, f64::max);
-    let spacing = longest / part_count as f64;
+    let spacing = walls.longest() / part_count as f64;
     assert!(wall.distance >= least - 2.0 * spacing, "{name} {start:?}: {wall:?}, {least} over places");
     // It is a wall, its triangle is at it, and the point lies on it.
-    let at: Vec<u32> = surface.triangles_at(wall.wall).filter(|&t| surface.is_walkable(t)).collect();
-    assert_eq!(at, [wall.triangle], "{name} {start:?}: {wall:?}");
-    let [a, b] = ends(wall.wall);
+    assert_eq!(walls.walkable_at[wall.wall as usize], [wall.triangle], "{name} {start:?}: {wall:?}");
+    let [a, b] = surface.edges()[wall.wall as usize].map(|vertex| walls.vertices[vertex as usize]);
     let off = apart(a, wall.point) + apart(wall.point, b) - apart(a, b);
     assert!(off.abs() < 1e-12, "{name} {start:?}: {wall:?} is {off} off");
     true
@@ -143,16 +103,18 @@ fn walls_behind_non_manifold_edges() {
     for (seed, named) in seeds.chain(named.map(|(seed, start)| (seed, Some(start)))) {
         let mut surface = Surface::new(&[glued(seed)], SurfaceOptions::default()).unwrap();
         let mut random = Random::xorshift(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let whole = walls(&surface);
         for query in 0..5 {
             let start = named.filter(|_| query == 0).unwrap_or_else(|| random.on(&surface));
-            count += usize::from(check(&format!("{seed}"), &surface, start, 40));
+            count += usize::from(check(&format!("{seed}"), &surface, &whole, start, 40));
         }
         for triangle in 0..surface.triangles().len() as u32 {
             surface.set_walkable(triangle, random.unit() > 0.05).unwrap();
         }
+        let some_blocked = walls(&surface);
         for _ in 0..5 {
             let start = random.on(&surface);
-            count += usize::from(check(&format!("{seed}, some blocked"), &surface, start, 40));
+            count += usize::from(check(&format!("{seed}, some blocked"), &surface, &some_blocked, start, 40));
         }
     }
     assert!(count > 350, "{count}");
@@ -188,9 +150,10 @@ fn far_walls_behind_non_manifold_edges() {
     for blocked in [7, count / 3, count / 2, count - 5] {
         let mut surface = whole.clone();
         surface.set_walkable(blocked, false).unwrap();
+        let walls = walls(&surface);
         for _ in 0..5 {
             let start = random.on(&surface);
-            assert!(check(&format!("{blocked}"), &surface, start, 6));
+            assert!(check(&format!("{blocked}"), &surface, &walls, start, 6));
             far += usize::from(surface.distance_to_wall(start).unwrap().unwrap().distance > 0.8);
         }
     }
