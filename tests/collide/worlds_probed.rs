@@ -7,8 +7,8 @@ use hullfield::collide::{
     PointOptions, Ray, RayColumns, RayHit, RayOptions, Raycast,
 };
 use hullfield::{Engine, Error, Location};
-use hullfield_oracle::extent;
 use hullfield_oracle::random::Random;
+use hullfield_oracle::{extent, pick};
 
 use crate::answers::engines;
 use crate::ray_scenes::crowd;
@@ -141,7 +141,7 @@ const FULL: [(usize, usize, &str); 6] = [
     (400, 2, "one large"),
     (1, 1, "in turn"),
     (900, 11, "one large"),
-    (3_000, 200, "in turn"),
+    (1_500, 100, "in turn"),
 ];
 
 /// Worlds of what is asked about: those of the bodies, in no order, and one without bodies.
@@ -157,9 +157,12 @@ pub(crate) fn asked_worlds(worlds: &[u32], count: usize, seed: u64) -> Vec<u32> 
 #[test]
 fn rays_and_points_see_their_own_worlds() {
     let mut met = [0; 3];
-    for &(count, world_count, kind) in extent(&SHORT[..], &FULL[..]) {
+    // A software device has one of the crowds whose worlds are in turn, one of the others, and the single body.
+    let on_gpu = [pick(76, &[60, 1_500], 1), pick(77, &[200, 400, 900], 1), vec![1]].concat();
+    let cases = extent(&SHORT[..], &FULL[..]);
+    for &(count, world_count, kind) in cases {
         // As close as the bodies of a single world are in the crowd.
-        let mut scene = crowd(count, extent(150, 900), 2.0, 3.0, 71);
+        let mut scene = crowd(count, extent(150, 300), 2.0, 3.0, 71);
         let squeeze = (world_count as f32).cbrt();
         scene.bodies.iter_mut().for_each(|body| body.position = body.position.map(|x| x / squeeze));
         scene.rays.iter_mut().for_each(|ray| ray.origin = ray.origin.map(|x| x / squeeze));
@@ -169,6 +172,9 @@ fn rays_and_points_see_their_own_worlds() {
         let starts: Vec<[f64; 3]> = scene.rays.iter().map(|ray| ray.origin.map(f64::from)).collect();
         let points: Vec<[f32; 3]> = scene.rays.iter().map(|ray| ray.origin).collect();
         for (name, engine) in engines() {
+            if name == "gpu" && cases.len() == FULL.len() && !on_gpu.contains(&count) {
+                continue;
+            }
             let arena = scene.arena(&engine);
             for is_far in [false, true] {
                 let what = format!("{name}: {count} bodies, {world_count} worlds {kind}, f64 {is_far}");

@@ -6,7 +6,7 @@ use hullfield::collide::{
     ShapeCastColumns, ShapeCastFirst, ShapeCastHit, ShapeCastOptions,
 };
 use hullfield::{Error, Location};
-use hullfield_oracle::extent;
+use hullfield_oracle::{extent, pick};
 
 use crate::answers::engines;
 use crate::shape_casts::scene;
@@ -55,8 +55,8 @@ const FULL: [(usize, usize, &str); 6] = [
     (160, 60, "in blocks"),
     (250, 2, "one large"),
     (1, 1, "in turn"),
-    (900, 11, "one large"),
-    (2_000, 150, "in turn"),
+    (600, 11, "one large"),
+    (1_200, 90, "in turn"),
 ];
 
 /// Parts of a column, or nothing where it is empty.
@@ -67,8 +67,11 @@ fn part<T: Copy>(column: &[T], rows: &[u32]) -> Vec<T> {
 #[test]
 fn shapes_see_their_own_worlds() {
     let mut met = [0; 3];
-    for &(count, world_count, kind) in extent(&SHORT[..], &FULL[..]) {
-        let mut scene = scene(count, extent(100, 500), 2.0, 3.0, 91);
+    // A software device has one of the crowds whose worlds are in turn, one of the others, and the single body.
+    let on_gpu = [pick(93, &[60, 1_200], 1), pick(94, &[160, 250, 600], 1), vec![1]].concat();
+    let cases = extent(&SHORT[..], &FULL[..]);
+    for &(count, world_count, kind) in cases {
+        let mut scene = scene(count, extent(100, 200), 2.0, 3.0, 91);
         let squeeze = (world_count as f32).cbrt();
         let closer = |position: [f32; 3]| position.map(|x| x / squeeze);
         scene.crowd.bodies.iter_mut().for_each(|body| body.position = closer(body.position));
@@ -82,6 +85,9 @@ fn shapes_see_their_own_worlds() {
         let starts: Vec<[f64; 3]> = shapes.iter().map(|shape| wide(shape.position)).collect();
         let near = NearestOptions { count: 3, max_distance: 4.0 };
         for (name, engine) in engines() {
+            if name == "gpu" && cases.len() == FULL.len() && !on_gpu.contains(&count) {
+                continue;
+            }
             let arena = scene.crowd.arena(&engine);
             for is_far in [false, true] {
                 let what = format!("{name}: {count} bodies, {world_count} worlds {kind}, f64 {is_far}");
