@@ -9,33 +9,36 @@ use hullfield::collide::{
 };
 use hullfield_oracle::compare::{against_truth, between};
 use hullfield_oracle::scenes::{self, Near, Scene};
-use hullfield_oracle::{extent, whole_truths};
+use hullfield_oracle::{extent, pick, seed, whole_truths};
 
-use crate::answers::{bodies, engines, judged_places, scene_hulls, shapes};
+use crate::answers::{bodies, engines, scene_hulls, shapes};
 use crate::rows::verdict;
 
 /// Scenes whose gaps are near the thresholds of the status, by name.
 fn all_scenes() -> Vec<(String, Scene)> {
-    let sets = scenes::convex_sets(48, 1.0, 300);
+    let sets = scenes::convex_sets(48, 1.0, seed(300));
     let near = |count, stretch, seed| Near { count, stretch, seed, ..Near::default() };
-    let plain = scenes::near_pairs(&sets, near(extent(1_000, 30_000), 1.0, 301));
+    let plain = scenes::near_pairs(&sets, near(extent(1_000, 5_000), 1.0, seed(301)));
     let scaled =
         [1e-5_f64, 1e-2, 1.0, 1e3, 1e5].map(|scale| (format!("near, {scale:e}"), plain.scaled(scale)));
     let others = [
-        ("stretched", scenes::near_pairs(&sets, near(extent(300, 3_000), 30.0, 302))),
-        ("rounded", scenes::near_pairs(&sets, Near { rounded: 1.0, ..near(extent(300, 3_000), 1.0, 303) })),
-        ("round", scenes::round_pairs(near(extent(300, 3_000), 1.0, 304))),
-        ("slender", scenes::slender(near(extent(200, 2_000), 1.0, 305))),
-        ("far", scenes::far(extent(300, 3_000), 306)),
-        ("on the ground", scenes::ground(&sets, extent(300, 5_000), false, 307)),
-        ("on slopes", scenes::ground(&sets, extent(300, 5_000), true, 308)),
-        ("debris", scenes::debris(extent(300, 3_000), true, 309)),
+        ("stretched", scenes::near_pairs(&sets, near(extent(300, 1_500), 30.0, seed(302)))),
+        (
+            "rounded",
+            scenes::near_pairs(&sets, Near { rounded: 1.0, ..near(extent(300, 1_500), 1.0, seed(303)) }),
+        ),
+        ("round", scenes::round_pairs(near(extent(300, 1_500), 1.0, seed(304)))),
+        ("slender", scenes::slender(near(extent(200, 1_000), 1.0, seed(305)))),
+        ("far", scenes::far(extent(300, 1_500), seed(306))),
+        ("on the ground", scenes::ground(&sets, extent(300, 1_500), false, seed(307))),
+        ("on slopes", scenes::ground(&sets, extent(300, 1_500), true, seed(308))),
+        ("debris", scenes::debris(extent(300, 1_500), true, seed(309))),
         // Gaps of 0 and of ±1e-7 to ±1e-3.
-        ("kissing boxes", scenes::kissing_boxes(extent(660, 6_600), 310)),
-        ("coincident", scenes::coincident(&sets, 311)),
+        ("kissing boxes", scenes::kissing_boxes(extent(660, 1_980), seed(310))),
+        ("coincident", scenes::coincident(&sets, seed(311))),
         ("stacked cubes", scenes::stacked_cubes(4)),
-        ("boxes in boxes", scenes::box_in_box(extent(100, 1_000), 312)),
-        ("a wall", scenes::pile(scenes::Pile::Wall, extent(200, 2_000), 313)),
+        ("boxes in boxes", scenes::box_in_box(extent(100, 400), seed(312))),
+        ("a wall", scenes::pile(scenes::Pile::Wall, extent(200, 1_000), seed(313))),
     ];
     scaled.into_iter().chain(others.map(|(name, scene)| (name.to_owned(), scene))).collect()
 }
@@ -59,7 +62,10 @@ fn statuses(arena: &Arena, bodies: &[Body], pairs: &[[u32; 2]]) -> [Vec<Status>;
 }
 
 /// Pairs of a scene that the oracle judges; it takes longer than the engines.
-const JUDGED: usize = 4_000;
+const JUDGED: usize = 1_000;
+
+/// Pairs of a scene that the GPU engine judges, others in each run: two workgroups. A software GPU takes a hundred times as long for a pair.
+const ON_GPU: usize = 130;
 
 #[test]
 fn a_pair_has_one_status() {
@@ -81,7 +87,8 @@ fn a_pair_has_one_status() {
             between(&pairs, &verdicts(found), &verdicts(&expected), truth).passed()
         };
         for (engine_name, engine) in engines() {
-            let places = judged_places(&engine, scene.pairs.len());
+            let every: Vec<usize> = (0..scene.pairs.len()).collect();
+            let places = if engine_name == "cpu" { every } else { pick(350, &every, ON_GPU) };
             let given: Vec<[u32; 2]> = places.iter().map(|&k| scene.pairs[k]).collect();
             let turned: Vec<[u32; 2]> = given.iter().map(|&[a, b]| [b, a]).collect();
             for precision in [Precision::Fast, Precision::Exact] {
@@ -118,13 +125,18 @@ type Listed = Vec<([u32; 2], Status)>;
 /// However pairs are found, the rows are those whose gap in f64 is within the margin or that touch.
 #[test]
 fn the_same_rows_are_listed_however_pairs_are_found() {
-    let sets = scenes::convex_sets(24, 1.0, 320);
-    for (name, scene) in [
-        ("debris", scenes::debris(extent(200, 300), true, 321)),
-        ("a heap", scenes::pile(scenes::Pile::Heap, extent(200, 300), 322)),
-        ("tumbling", scenes::tumbling(&sets, extent(300, 400), 3.0, 323).scene),
-        ("kissing boxes", scenes::kissing_boxes(extent(132, 330), 324)),
-    ] {
+    let sets = scenes::convex_sets(24, 1.0, seed(320));
+    // Every pair takes a software device seconds, and the exact path too: they have those of each scene at one margin.
+    let first_margin = pick(325, &[0, 1, 2, 3], 1)[0];
+    for (turn, (name, scene)) in [
+        ("debris", scenes::debris(132, true, seed(321))),
+        ("a heap", scenes::pile(scenes::Pile::Heap, 132, seed(322))),
+        ("tumbling", scenes::tumbling(&sets, 132, 3.0, seed(323)).scene),
+        ("kissing boxes", scenes::kissing_boxes(132, seed(324))),
+    ]
+    .into_iter()
+    .enumerate()
+    {
         let placed = bodies(&scene.bodies);
         let exact = arena_of(&Engine::cpu(), &scene, Precision::Exact);
         let every: Vec<[u32; 2]> = (0..placed.len() as u32)
@@ -148,7 +160,7 @@ fn the_same_rows_are_listed_however_pairs_are_found() {
             // The exact path is the same on every engine.
             .filter(|&(name, precision, _)| precision == Precision::Fast || name == "cpu")
             .collect();
-        for margin in margins {
+        for (at, margin) in margins.into_iter().enumerate() {
             let is_listed = |row: &&hullfield::collide::Contact| {
                 row.status.is_hit() || row.separation <= f64::from(margin)
             };
@@ -157,6 +169,11 @@ fn the_same_rows_are_listed_however_pairs_are_found() {
             let options = ContactOptions { margin };
             for (engine_name, precision, arena) in &arenas {
                 for pairs in [Pairs::BroadPhase, Pairs::Exhaustive] {
+                    let is_slow = *engine_name == "gpu" || *precision == Precision::Exact;
+                    let is_long = is_slow && pairs == Pairs::Exhaustive;
+                    if is_long && at != (first_margin + turn) % 4 {
+                        continue;
+                    }
                     let found = arena.contacts(&placed, pairs, &options).unwrap().wait().unwrap();
                     let found: Listed = found.rows.iter().map(|row| ([row.a, row.b], row.status)).collect();
                     assert!(found == expected, "{name}, {engine_name}, {precision:?}, margin {margin:e}");
