@@ -11,7 +11,7 @@ use hullfield::collide::{
 };
 #[cfg(feature = "gpu")]
 use hullfield::collide::{Capacity, DeviceBodies, DeviceCounts, DevicePairs, DeviceRows, MeasuredRow};
-use hullfield_oracle::extent;
+use hullfield_oracle::{extent, pick};
 
 type Vec3 = [f64; 3];
 
@@ -171,19 +171,30 @@ fn judge(what: &str, bodies: &[Body], margin: f64, rows: &Rows) {
         let answer = rows.get(&(ground.min(other) as u32, ground.max(other) as u32));
         let must = gap <= 0.1 * tau || gap <= margin - tau;
         let may = gap <= margin.max(0.0) + tau;
-        let what = format!("{what}, margin {margin}, body {other} {gap:e} above ({tau:e})");
-        assert!(answer.is_some() || !must, "{what}: not listed");
-        let Some(answer) = answer else { continue };
-        assert!(may, "{what}: listed as {answer:?}");
-        listed += 1;
-        if let Some(found) = answer.gap {
-            assert!((found - gap).abs() <= tau, "{what}: {answer:?}");
+        let fails = |how: &str| -> ! {
+            panic!("{what}, margin {margin}, body {other} {gap:e} above ({tau:e}): {how}, {answer:?}")
+        };
+        let Some(answer) = answer else {
+            if must {
+                fails("not listed");
+            }
+            continue;
+        };
+        if !may {
+            fails("listed");
         }
-        match answer.status {
-            Some(Status::Separated) => assert!(gap > 0.1 * tau, "{what}: {answer:?}"),
-            Some(Status::Penetrating) => assert!(gap < -0.1 * tau, "{what}: {answer:?}"),
-            Some(Status::Touching) => assert!(gap.abs() <= tau, "{what}: {answer:?}"),
-            None => (),
+        listed += 1;
+        if answer.gap.is_some_and(|found| (found - gap).abs() > tau) {
+            fails("another gap");
+        }
+        let is_right = match answer.status {
+            Some(Status::Separated) => gap > 0.1 * tau,
+            Some(Status::Penetrating) => gap < -0.1 * tau,
+            Some(Status::Touching) => gap.abs() <= tau,
+            None => true,
+        };
+        if !is_right {
+            fails("another status");
         }
     }
     assert!(listed > 0, "{what}: nothing listed");
@@ -304,20 +315,25 @@ fn a_ball_above_the_ground_is_not_listed_beyond_the_margin() {
 #[test]
 fn what_a_margin_lists_of_a_half_space_is_what_is_that_near() {
     let arenas = arenas();
-    let mut case = 0;
+    // All cases take a software device a minute: each slope has one margin at each place, and each margin has two of them.
+    let first_margin = pick(1, &[0, 1, 2, 3, 4, 5], 1)[0];
+    let mut case = first_margin;
     for slope in &SLOPES {
         for place in [Place::First, Place::Between, Place::Last] {
             let bodies = bodies(slope, place);
-            for margin in MARGINS {
-                case += 1;
-                if case % extent(5, 1) != 0 {
+            case += 1;
+            for (at, margin) in MARGINS.into_iter().enumerate() {
+                let is_chosen = at == case % MARGINS.len();
+                if !extent(is_chosen, true) {
                     continue;
                 }
                 for pairs in [Pairs::BroadPhase, Pairs::Exhaustive] {
                     let mut others: Option<Vec<(&'static str, Rows)>> = None;
-                    for (engine, arena) in &arenas {
-                        // The cache is used from the second query on.
-                        let times = if engine.ends_with("warm") { 3 } else { 1 };
+                    for (engine, arena) in
+                        arenas.iter().filter(|(engine, _)| is_chosen || engine.starts_with("CPU"))
+                    {
+                        // The cache is used from the second query on. The GPU engine has none.
+                        let times = if *engine == "CPU, warm" { 3 } else { 1 };
                         for time in 0..times {
                             let found = asked(arena, &bodies, pairs, margin);
                             for (at, (query, rows)) in found.iter().enumerate() {
