@@ -44,11 +44,11 @@ fn measures_of_drifting_crowds() {
     for (seconds, margin, share) in
         [(0.001, 0.1, 0.7), (0.005, 0.0, 0.6), (0.01, 0.5, 0.2), (0.2, 0.1, 0.0), (0.0, 0.2, 0.5)]
     {
-        let mut crowd = Crowd::new(500, 6.0, 91);
+        let mut crowd = Crowd::new(500, 6.0, seed(91));
         let cold = Arena::new(&Engine::cpu(), &hulls(), Options::default()).unwrap();
         let warm = cold.with_options(Options { warm_start: true, ..cold.options().clone() }).unwrap();
         let (mut skipped, mut candidates, mut row_count) = (0, 0, 0);
-        for frame in 0..extent(15, 60) {
+        for frame in 0..extent(15, 40) {
             let what = format!("{seconds} s, margin {margin}, frame {frame}");
             let (stats, rows) = same(&what, [&cold, &warm], &crowd.bodies, margin);
             skipped += stats.skipped_count;
@@ -58,7 +58,7 @@ fn measures_of_drifting_crowds() {
         }
         let skipped_share = skipped as f64 / candidates as f64;
         assert!(
-            skipped_share >= share && row_count > extent(125, 500),
+            skipped_share >= share && row_count > extent(125, 300),
             "{seconds} s: {skipped_share} {row_count}"
         );
     }
@@ -71,14 +71,14 @@ fn measures_after_mischief() {
     let cold = Arena::new(&Engine::cpu(), &hulls(), Options::default()).unwrap();
     let warm = cold.with_options(Options { warm_start: true, ..cold.options().clone() }).unwrap();
     let mut skipped = 0;
-    for frame in 0..extent(35, 70) {
+    for frame in 0..35 {
         let deed = mischief_with(&mut random, &mut crowd);
         // A margin that stays for some frames.
-        let margin = [0.1, 0.1, 0.3, 0.0, 0.2][frame / 7 % 5];
+        let margin = [0.1, 0.1, 0.3, 0.0, 0.2][frame / 7];
         let what = format!("frame {frame}, deed {deed}, margin {margin}");
         skipped += one(frame % 3, &what, [&cold, &warm], &crowd.bodies, margin).0.skipped_count;
     }
-    assert!(skipped > extent(1_500, 3_000), "{skipped}");
+    assert!(skipped > 1_500, "{skipped}");
 }
 
 /// One list and one set of bounds serve queries of all kinds, margins and precisions.
