@@ -236,7 +236,7 @@ fn no_sample_of_a_free_path_touches() {
 
 #[test]
 #[ignore = "long: cargo xtask test --all"]
-fn no_sample_of_ten_thousand_free_paths_touches() {
+fn no_sample_of_thousands_of_free_paths_touches() {
     check_sampled(10_000);
 }
 
