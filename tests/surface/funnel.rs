@@ -8,8 +8,9 @@ use hullfield::navigate::surface::{
     Path as SurfacePath, PathOptions, Surface,
 };
 use hullfield::{Error, Location};
+use hullfield_oracle::surface::off_triangle;
 
-use crate::models::check::{Point, checked, dot, length, minus, off_triangle};
+use crate::models::check::{Point, checked, dot, length, minus};
 use crate::models::{cube, moebius, terrain, with_max_snap};
 
 /// The distance between a point and a triangle of a surface.

@@ -7,8 +7,9 @@ use hullfield::navigate::surface::{
 use hullfield::navigate::{PathEnd, Reach};
 use hullfield::{Error, Location};
 use hullfield_oracle::random::Random;
+use hullfield_oracle::surface::off_triangle;
 
-use crate::models::check::{distance, off_triangle};
+use crate::models::check::distance;
 use crate::models::{OnSurface as _, moebius, obj, with_max_snap};
 
 const METHODS: [fn() -> SurfaceMethod; 3] =

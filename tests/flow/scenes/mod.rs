@@ -359,6 +359,7 @@ pub(crate) fn one_of(count: usize, scenes: &[Scene]) -> Vec<Scene> {
 }
 
 /// One scene of each kind, others in each run, where the kinds take turns.
+#[cfg(feature = "gpu")]
 pub(crate) fn one_of_each(kind_count: usize, scenes: &[Scene]) -> Vec<Scene> {
     let random = &mut Random::new(seed(kind_count as u64));
     let one = |kind: usize| {

@@ -2,7 +2,6 @@
 
 use hullfield::navigate::surface::{Path as SurfacePath, Surface};
 use hullfield_oracle::surface;
-pub(crate) use hullfield_oracle::surface::off_triangle;
 
 pub(crate) type Point = [f64; 3];
 
