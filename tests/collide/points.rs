@@ -47,7 +47,7 @@ fn nearest_points_are_those_of_the_oracle() {
     let mut random = Random::new(seed(831));
     let kinds = kinds();
     let mut seen = [0; 2];
-    for i in 0..extent(12_000, 300_000) {
+    for i in 0..extent(12_000, 50_000) {
         let (hull, shape) = &kinds[i % kinds.len()];
         let size = [1.0, 1e-5, 1e5, random.log_between(1e-5, 1e5)][i / kinds.len() % 4];
         let far = [0.0, size, 1e3 * size][random.below(3)];
@@ -124,18 +124,24 @@ fn a_scene_is_near_where_its_bodies_are() {
         }
         let (bodies, statics) = all.split_at(count);
         let points: Vec<[f32; 3]> = (0..extent(200, 1_500)).map(|_| place(&mut random)).collect();
-        let truths: Vec<Vec<PointHit>> = (0..)
-            .zip(&points)
-            .map(|(id, &point)| {
-                let hit = |(body, placed): (u32, &Body)| {
-                    let hull = &hulls[placed.hull as usize];
-                    let mut row = collide::nearest_point(hull, placed.pose(), point).unwrap();
-                    (row.point, row.body) = (id, body);
-                    row
-                };
-                (0..).zip(&all).map(hit).collect()
-            })
-            .collect();
+        // Each body by itself.
+        let mut truths: Vec<Vec<PointHit>> = vec![Vec::new(); points.len()];
+        for (body, placed) in (0..).zip(&all) {
+            let hull = &hulls[placed.hull as usize];
+            let arena = Arena::new(&Engine::cpu(), std::slice::from_ref(hull), Options::default()).unwrap();
+            let alone = Body { hull: 0, ..*placed };
+            let found = arena.nearest_points(&[alone], &points, &PointOptions::default()).unwrap();
+            for (at, row) in found.wait().unwrap().rows.iter().enumerate() {
+                let mut row = row.hit.unwrap();
+                if (at + body as usize).is_multiple_of(16) {
+                    let mut free = collide::nearest_point(hull, placed.pose(), points[at]).unwrap();
+                    free.point = at as u32;
+                    assert_eq!(free, row, "point {at} at body {body} alone");
+                }
+                row.body = body;
+                truths[at].push(row);
+            }
+        }
         for (name, engine) in engines() {
             let options = Options { statics: statics.to_vec(), ..Options::default() };
             let arena = Arena::new(&engine, &hulls, options).unwrap();
