@@ -4,7 +4,8 @@ use hullfield::collide::{
     Arena, Batch, Body, BodyColumns, Compound, CompoundBody, Compounds, Contact, ContactOptions, Distance,
     DistanceOptions, Hull, Intersection, ManifoldOptions, Options, Pairs, Part, PartPair, Pose, Status,
 };
-use hullfield::{Engine, Error, Location};
+use hullfield::{Backend, Engine, Error, Location};
+use hullfield_oracle::pick;
 use hullfield_oracle::random::Random;
 
 use crate::answers::engines;
@@ -214,15 +215,20 @@ pub(crate) fn statics() -> Vec<Body> {
 
 #[test]
 fn compounds_equal_their_parts_tested_one_by_one() {
+    // A software device takes seconds to measure all pairs: it does for one size, another in each run.
+    let unbounded = pick(43, &[0, 1, 2, 3], 1)[0];
     for (name, engine) in engines() {
         let mut random = Random::new(41);
         let hulls = hulls(&mut random);
-        for (size, at, fixed) in [
+        for (turn, (size, at, fixed)) in [
             (1.0, [0.0; 3], true),
             (1e-3, [0.25, 3.0, -1.0], false),
             (1e4, [0.0; 3], false),
             (1.0, [0.0; 3], false),
-        ] {
+        ]
+        .into_iter()
+        .enumerate()
+        {
             let options =
                 Options { statics: if fixed { statics() } else { Vec::new() }, ..Options::default() };
             let arena = Arena::new(&engine, &hulls, options).unwrap();
@@ -248,6 +254,9 @@ fn compounds_equal_their_parts_tested_one_by_one() {
             assert!(found.rows.len() < expected.len());
 
             for margin in [0.0, 0.3 * size, f32::INFINITY] {
+                if margin == f32::INFINITY && engine.backend() == Backend::Gpu && turn != unbounded {
+                    continue;
+                }
                 let what = format!("{what} margin {margin}");
                 let (d, c) = (DistanceOptions { margin }, ContactOptions { margin });
                 let all = arena.distances(parts.columns(), given, &d).unwrap().wait().unwrap();
