@@ -11,7 +11,7 @@ use hullfield::collide::{Arena, Pairs};
 use hullfield::collide::{Body, Hull, Options};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes::{Kind, Scene, convex_set};
-use hullfield_oracle::{Placed, Pose, Shape, extent, gap, tolerance};
+use hullfield_oracle::{Placed, Pose, Shape, extent, gap, seed, tolerance};
 
 /// Every engine's verdicts against the truth, and the axes of separated pairs certified.
 fn check(name: &str, hulls: &[Hull], bodies: &[Placed], pairs: &[[u32; 2]]) {
@@ -59,7 +59,7 @@ fn specks_far_apart_have_an_axis() {
 /// exceeded that: support points were missed, and a third of the verdicts was wrong.
 #[test]
 fn hulls_of_thousands_of_vertices() {
-    let mut random = Random::new(21);
+    let mut random = Random::new(seed(21));
     let mut hulls: Vec<Hull> = extent(&[Kind::Ball][..], &[Kind::Ball, Kind::Cone, Kind::Prism])
         .iter()
         .map(|&kind| Hull::from_points(&convex_set(&mut random, kind, 4096)).unwrap())
@@ -71,7 +71,7 @@ fn hulls_of_thousands_of_vertices() {
     let shapes: Vec<Shape> = hulls.iter().map(|hull| Shape::new(hull.vertices())).collect();
     let mut bodies = Vec::new();
     let mut pairs = Vec::new();
-    for k in 0..extent(3, 32) {
+    for k in 0..extent(3, 6) {
         let large =
             Placed { hull: k % speck_hull, pose: Pose { rotation: random.rotation(), ..Pose::default() } };
         let mut speck =

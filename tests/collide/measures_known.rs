@@ -1,5 +1,7 @@
 //! Distances, contacts and manifolds with answers computed by hand; margins, symmetries, bad input.
 
+use std::collections::HashMap;
+
 use hullfield::collide::{
     Arena, Body, Contact, ContactOptions, Distance, DistanceOptions, Hull, Manifold, ManifoldOptions,
     Options, Pairs, Precision, Status,
@@ -7,7 +9,7 @@ use hullfield::collide::{
 use hullfield::{Engine, Error, Location};
 use hullfield_oracle::measure::listed;
 use hullfield_oracle::scenes::{self, Near, Scene, overlapping_boxes};
-use hullfield_oracle::{corpus, extent, whole_truths};
+use hullfield_oracle::{Truth, corpus, extent, seed};
 
 use crate::answers::{JudgedScene, contact_rows, distance_rows, engines, extreme, judged_places};
 
@@ -363,7 +365,7 @@ fn swapping_and_moving_change_nothing() {
 #[test]
 fn what_is_within_the_margin_is_listed() {
     let sets = extreme(&corpus::hulls().unwrap().sets);
-    let mut scene = scenes::tumbling(&sets[..60], extent(300, 800), 20.0, 82).scene;
+    let mut scene = scenes::tumbling(&sets[..60], extent(300, 340), 20.0, seed(82)).scene;
     scene.roundings = (0..60).map(|k| 0.05 * (k % 3) as f32).collect();
     for (k, body) in scene.bodies.iter_mut().enumerate() {
         body.pose.radius = if k % 5 == 0 { 0.1 } else { 0.0 };
@@ -372,8 +374,14 @@ fn what_is_within_the_margin_is_listed() {
         let margin = *margin;
         let pairs = overlapping_boxes(&scene, f64::from(margin) + 1e-3);
         let known = JudgedScene::new("crowd", Scene { pairs, ..scene.clone() });
+        let truth_of: HashMap<[u32; 2], Truth> =
+            known.scene.pairs.iter().copied().zip(known.truths.iter().copied()).collect();
         let mut first: Option<Vec<[u32; 2]>> = None;
         each(&known.hulls, |name, arena| {
+            // The exact path is the same on every engine.
+            if arena.options().precision == Precision::Exact && name.ends_with("gpu") {
+                return;
+            }
             for pairs in [Pairs::BroadPhase, Pairs::Exhaustive] {
                 let distances = arena
                     .distances(&known.bodies, pairs, &DistanceOptions { margin })
@@ -401,12 +409,8 @@ fn what_is_within_the_margin_is_listed() {
                     assert!(differing <= 2, "{name}: {differing} of {} are not listed", first.len());
                 }
                 // What is listed is right as well.
-                let truths = whole_truths(
-                    &known.shapes,
-                    &known.scene.bodies,
-                    &contacts.rows.iter().map(|row| [row.a, row.b]).collect::<Vec<_>>(),
-                );
                 let given: Vec<[u32; 2]> = contacts.rows.iter().map(|row| [row.a, row.b]).collect();
+                let truths: Vec<Truth> = given.iter().map(|pair| truth_of[pair]).collect();
                 let judge = known.judge(arena.options().precision);
                 judge.contacts(&given, &contact_rows(&contacts), &truths).passed().unwrap();
             }

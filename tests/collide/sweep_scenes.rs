@@ -168,5 +168,5 @@ pub(crate) fn scenes(count: usize) -> Vec<(&'static str, Scene)> {
 
 /// Pairs of each scene: as many as `HULLFIELD_SWEEP_PAIRS` says.
 pub(crate) fn pair_count() -> usize {
-    std::env::var("HULLFIELD_SWEEP_PAIRS").ok().and_then(|text| text.parse().ok()).unwrap_or(extent(40, 160))
+    std::env::var("HULLFIELD_SWEEP_PAIRS").ok().and_then(|text| text.parse().ok()).unwrap_or(extent(40, 120))
 }

@@ -16,7 +16,7 @@ fn corpus_pairs_near_each_other() {
     let corpus = corpus::hulls().unwrap();
     let sets = extreme(&corpus.sets);
     let scene =
-        scenes::near_pairs(&sets, Near { count: extent(6_000, 100_000), seed: seed(41), ..Near::default() });
+        scenes::near_pairs(&sets, Near { count: extent(6_000, 20_000), seed: seed(41), ..Near::default() });
     check("corpus", &scene);
 }
 
