@@ -21,7 +21,7 @@ fn sampled(scenes: Vec<Scene>, count: usize) -> Vec<Scene> {
 
 #[test]
 fn maps_are_solved() {
-    check_all(&sampled(scenes::map_scenes(), 14));
+    check_all(&sampled(scenes::map_scenes(), 28));
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn small_volumes_are_solved() {
 
 #[test]
 fn unusual_grids_are_solved() {
-    check_all(&sampled(scenes::unusual_scenes(), 4));
+    check_all(&sampled(scenes::unusual_scenes(), 6));
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn grids_of_several_strips_are_solved() {
         scenes.push(scene.clone().random_goals(2, random));
         scenes.push(scene.random_goals(2, random).random_costs(70_000, random));
     }
-    for scene in &sampled(scenes, 5) {
+    for scene in &sampled(scenes, 7) {
         scene.check(&engine);
     }
 }
@@ -154,8 +154,7 @@ fn batches_are_solved() {
         (Connectivity::TwentySix(Corners::OneFree), [8, 9, 5]),
     ] {
         let scene = Scene::new("batch", size, connectivity, scenes::caves(size, random));
-        let scenes: Vec<Scene> =
-            (0..extent(4, 8)).map(|at| scene.clone().random_goals(1 + at % 3, random)).collect();
+        let scenes: Vec<Scene> = (0..4).map(|at| scene.clone().random_goals(1 + at % 3, random)).collect();
         let goals: Vec<&[Cell]> = scenes.iter().map(|scene| &scene.goals[..]).collect();
         let solve = |engine: &Engine, count: usize, options: FieldOptions| {
             let flow = Flow::new(engine, scene.grid()).unwrap();
@@ -169,11 +168,11 @@ fn batches_are_solved() {
         solve(&engine, scenes.len(), FieldOptions::default());
         solve(&engine, 0, FieldOptions::default());
         solve(&engine, 1, FieldOptions::default());
-        solve(&few, extent(4, 8), FieldOptions::default());
+        solve(&few, scenes.len(), FieldOptions::default());
         let until = vec![scenes[0].goals[0], scenes[1].goals[0]];
         solve(
             &engine,
-            extent(2, 4),
+            extent(2, 3),
             FieldOptions { until, max_distance: Some(60 * connectivity.unit()), ..FieldOptions::default() },
         );
     }
@@ -319,7 +318,7 @@ fn edits_reach_the_device() {
             Scene::new("edits", size, connectivity, scenes::noise(size, 0.3, random)).random_goals(2, random);
         let goals: Vec<usize> = scene.goals.iter().filter_map(|&goal| scene.index(goal)).collect();
         let mut flow = Flow::new(&engine, scene.grid()).unwrap();
-        for (round, &count) in extent(&[3, 2000][..], &[1, 3, 2000, 5]).iter().enumerate() {
+        for (round, &count) in [3, 2000].iter().enumerate() {
             let before = scene.clone();
             let started = flow.solve(&scene.goals, &scene.options).unwrap();
             let mut edits = Vec::new();

@@ -193,7 +193,7 @@ fn lengths_agree_with_those_of_other_programs() {
         let surface = Surface::new(&[model], SurfaceOptions::default()).unwrap();
         let rows = rows(&points, &pairs);
         // An exact path over the bunny takes a tenth of a second.
-        let some = pick(17, &rows, if name == "stanford-bunny" { extent(4, 12) } else { extent(20, 50) });
+        let some = pick(17, &rows, if name == "stanford-bunny" { extent(4, 8) } else { extent(20, 40) });
         let (mean, worst, _) = excess(&surface, SurfaceMethod::Exact, &some);
         assert!(mean.abs() < 1e-9 && worst < 1e-9, "{name}: {mean} {worst}");
         for surface in [surface.clone(), with_landmarks(&surface)] {
@@ -432,7 +432,7 @@ fn large_fans_and_ribbons_do_not_take_quadratic_time() {
 /// face cut in three.
 #[test]
 fn meshes_of_the_corpus() {
-    for name in some_meshes(19, extent(4, 6)) {
+    for name in some_meshes(19, extent(4, 5)) {
         let Some((_, model)) = mesh(name) else { return };
         let surface = Surface::new(std::slice::from_ref(&model), SurfaceOptions::default()).unwrap();
         let [low, high] = surface.bounds();

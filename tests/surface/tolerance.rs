@@ -98,7 +98,7 @@ fn no_path_is_longer_than_its_tolerance_allows() {
 #[test]
 fn no_path_over_the_corpus_is_longer_than_its_tolerance_allows() {
     let mut rows: Vec<(f64, String)> = Vec::new();
-    for name in some_meshes(20, extent(5, 7)) {
+    for name in some_meshes(20, extent(4, 6)) {
         let Some((points, model)) = mesh(name) else { return };
         let surface = Surface::new(&[model], SurfaceOptions::default()).unwrap();
         let is_large = surface.triangles().len() > 20_000;

@@ -267,7 +267,7 @@ fn vertices_behind_the_corners_of_a_block_are_as_far_as_in_the_plane() {
 #[test]
 fn distances_at_vertices_equal_those_of_points_there() {
     let mut models = vec![("cube", cube()), ("moebius", moebius(24)), ("terrain", terrain(20, 3))];
-    for name in some_meshes(22, extent(5, 8)) {
+    for name in some_meshes(22, extent(4, 6)) {
         models.extend(mesh(name).map(|(_, model)| (name, model)));
     }
     for (name, model) in models {

@@ -520,6 +520,10 @@ pub(crate) fn unusual_scenes() -> Vec<Scene> {
 /// Kinds of limits.
 pub(crate) const LIMITS: usize = 10;
 
+/// Those without targets, which are the first.
+#[cfg(feature = "gpu")]
+pub(crate) const MAX_DISTANCES: usize = 6;
+
 /// Fields limited by `max_distance`, by `until`, and by both. The kinds of limits take turns.
 pub(crate) fn limited_scenes() -> Vec<Scene> {
     let random = &mut Random::new(seed(41));
