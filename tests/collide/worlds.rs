@@ -445,7 +445,7 @@ impl Judge<'_> {
         let (Some(of_a), of_b) = (id(a), id(b)) else { return true };
         let is_pair =
             of_b.is_some_and(|of_b| self.pairs.contains(&[of_a, of_b]) || self.pairs.contains(&[of_b, of_a]));
-        !is_pair && !(is_static(b) && self.statics.contains(&[of_a, b - self.body_count as u32]))
+        !(is_pair || is_static(b) && self.statics.contains(&[of_a, b - self.body_count as u32]))
     }
 }
 
