@@ -383,7 +383,7 @@ const CANDIDATES: Ask = |arena, bodies, _| arena.candidates(bodies)?.wait().map(
 /// The same told beforehand, of more pairs than are held at a time, by a sample of them: the same on both engines. The GPU
 /// engine ran on until it had found all that fits; of a million bodies it counted pairs for minutes first.
 ///
-/// A software device takes seconds for each query. It has two of the eleven, others in each run.
+/// A software GPU takes seconds for each query. It answers two of the eleven; each run picks others.
 #[test]
 fn a_crowd_at_one_place_is_refused_before_it_is_judged_on_both_engines() {
     let count = large_or(6_000);

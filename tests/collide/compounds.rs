@@ -215,7 +215,7 @@ pub(crate) fn statics() -> Vec<Body> {
 
 #[test]
 fn compounds_equal_their_parts_tested_one_by_one() {
-    // A software device takes seconds to measure all pairs: it does for one size, another in each run.
+    // A software GPU takes seconds to measure all pairs. It measures those of one size; each run picks another.
     let unbounded = pick(43, &[0, 1, 2, 3], 1)[0];
     for (name, engine) in engines() {
         let mut random = Random::new(41);

@@ -126,7 +126,7 @@ type Listed = Vec<([u32; 2], Status)>;
 #[test]
 fn the_same_rows_are_listed_however_pairs_are_found() {
     let sets = scenes::convex_sets(24, 1.0, seed(320));
-    // Every pair takes a software device seconds, and the exact path too: they have those of each scene at one margin.
+    // A software GPU takes seconds for all pairs, and so does the exact path. They test all pairs of a scene at one margin.
     let first_margin = pick(325, &[0, 1, 2, 3], 1)[0];
     for (turn, (name, scene)) in [
         ("debris", scenes::debris(132, true, seed(321))),

@@ -119,7 +119,7 @@ fn windows_answer_as_the_whole() {
         assert!(counts.iter().zip(least).all(|(&count, least)| count > least), "{counts:?}");
         assert_eq!(counts[2], counts[3]);
     }
-    // Every pair takes a software device long, so that one query has them.
+    // A software GPU takes long for every pair, so one query tests them.
     for query in pick(1, &[0, 1, 2, 3, 4], 1) {
         let count = rows_of(query, DevicePairs::Exhaustive);
         assert!(count > least[query], "query {query}: {count}");
@@ -251,7 +251,8 @@ fn long_walks_are_never_left_out_in_silence() {
     // Not all rows, but a flag and a capacity that will do.
     assert!(rows.len() < expected.rows.len(), "{} rows", rows.len());
     assert!(counts.overflow == 2 && counts.pair_count > candidates, "{counts:?}");
-    // It asks for room for every pair, with which a software device takes a minute. There is room for one such row with 512 pairs.
+    // The answer asks for room for every pair. With that room a software GPU takes a minute, so the test gives room for 80 × 512 pairs more than
+    // there are candidates.
     let enough = candidates + 80 * 512;
     assert!(counts.pair_count >= enough, "{counts:?}");
     let (rows, counts) = of(enough);

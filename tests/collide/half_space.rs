@@ -315,7 +315,7 @@ fn a_ball_above_the_ground_is_not_listed_beyond_the_margin() {
 #[test]
 fn what_a_margin_lists_of_a_half_space_is_what_is_that_near() {
     let arenas = arenas();
-    // All cases take a software device a minute: each slope has one margin at each place, and each margin has two of them.
+    // A software GPU takes a minute for all cases. It tests one margin for each slope and place, and each margin at two of these.
     let first_margin = pick(1, &[0, 1, 2, 3, 4, 5], 1)[0];
     let mut case = first_margin;
     for slope in &SLOPES {

@@ -200,7 +200,7 @@ fn worlds_equal_separate_queries() {
     let large = pick(1, &[(2_060, 4, "one large"), (2_060, 40, "in turn")], 1);
     let full = [&full[..], &large].concat();
     let cases = extent(&short[..], &full[..]);
-    // All would take a software device a minute. It has the smallest crowds, one of each kind with statics or without, and the large one.
+    // A software GPU would take a minute for all. It tests the smallest crowds, each kind of middle crowd with statics or without, and the large one.
     let without = pick(2, &["in turn", "in blocks"], 1)[0];
     let on_gpu = |case: (usize, usize, &str), has_statics: bool| match case.0 {
         0..100 => true,
@@ -271,7 +271,7 @@ fn blocks_of_bodies_obey_the_rules() {
     use crate::common::{gpu, gpu_of_bindings};
 
     let (Some(whole), Some(cut)) = (gpu(), gpu_of_bindings(crate::parts::LIMIT)) else { return };
-    // Each larger crowd has one kind of rule, and takes a software device many seconds.
+    // A software GPU takes many seconds for a larger crowd. Each larger crowd has one kind of rule; each run picks one of them.
     let larger = pick(30, &[(780, 70, "in turn"), (780, 2, "in blocks"), (600, 600, "in blocks")], 1);
     for &(count, world_count, kind) in
         extent(&[(520, 3, "one large")][..], &[[(520, 3, "one large")].as_slice(), &larger].concat())
@@ -520,7 +520,7 @@ fn owners_and_exclusions_take_out_their_pairs() {
                 if pairs == Pairs::Exhaustive && is_large {
                     continue;
                 }
-                // All of them would take a minute, of which a software device takes the most.
+                // All of them would take a minute, most of it on a software GPU.
                 let asked = match (name, pairs) {
                     ("cpu", _) if is_large => pick(17, &kinds, 3),
                     ("cpu", Pairs::Exhaustive) => pick(18, &kinds, 3),

@@ -157,7 +157,7 @@ pub(crate) fn asked_worlds(worlds: &[u32], count: usize, seed: u64) -> Vec<u32> 
 #[test]
 fn rays_and_points_see_their_own_worlds() {
     let mut met = [0; 3];
-    // A software device has one of the crowds whose worlds are in turn, one of the others, and the single body.
+    // A software GPU tests three crowds: one whose worlds are in turn, one of the others, and the single body.
     let on_gpu = [pick(76, &[60, 1_500], 1), pick(77, &[200, 400, 900], 1), vec![1]].concat();
     let cases = extent(&SHORT[..], &FULL[..]);
     for &(count, world_count, kind) in cases {

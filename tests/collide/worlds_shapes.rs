@@ -67,7 +67,7 @@ fn part<T: Copy>(column: &[T], rows: &[u32]) -> Vec<T> {
 #[test]
 fn shapes_see_their_own_worlds() {
     let mut met = [0; 3];
-    // A software device has one of the crowds whose worlds are in turn, one of the others, and the single body.
+    // A software GPU tests three crowds: one whose worlds are in turn, one of the others, and the single body.
     let on_gpu = [pick(93, &[60, 1_200], 1), pick(94, &[160, 250, 600], 1), vec![1]].concat();
     let cases = extent(&SHORT[..], &FULL[..]);
     for &(count, world_count, kind) in cases {

@@ -30,7 +30,7 @@ const MIXED: &[usize] = &[1, 31, 32, 33, 2, 100, 32, 34, 1, 31];
 #[test]
 fn worlds_around_the_limit_equal_separate_queries() {
     let full: [&[usize]; 6] = [ALL_SMALL, MIXED, &[33, 33], &[32; 9], &[1; 20], &[31, 32]];
-    // A software device has four lists of sizes, each in another of the four ways.
+    // A software GPU tests four lists of sizes, each in another of the four ways.
     let others = pick(45, &[2, 3, 4, 5], 2);
     let first_way = pick(44, &[0, 1, 2, 3], 1)[0];
     for (at, &sizes) in extent(&full[..2], &full[..]).iter().enumerate() {

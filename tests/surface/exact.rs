@@ -428,8 +428,8 @@ fn large_fans_and_ribbons_do_not_take_quadratic_time() {
     }
 }
 
-/// Meshes of the corpus, others in each run: random queries by each quick method, with each path checked; and exact ones, which stay the same with every
-/// face cut in three.
+/// Random paths over meshes of the corpus by each quick method, with each path checked, and exact paths, which stay the same with every face cut
+/// in three. Each run picks other meshes.
 #[test]
 fn meshes_of_the_corpus() {
     for name in some_meshes(19, extent(4, 5)) {

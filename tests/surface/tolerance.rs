@@ -93,8 +93,8 @@ fn no_path_is_longer_than_its_tolerance_allows() {
     assert!(too_long > 0);
 }
 
-/// Meshes of the corpus, others in each run: random pairs of points, and vertices whose distances other programs computed. With `--nocapture` it
-/// prints by how much paths are longer than the shortest, and how long they take.
+/// Paths between random points of meshes of the corpus, and between vertices whose distances other programs computed. Each run picks other meshes.
+/// With `--nocapture` the test prints by how much paths are longer than the shortest, and how long they take.
 #[test]
 fn no_path_over_the_corpus_is_longer_than_its_tolerance_allows() {
     let mut rows: Vec<(f64, String)> = Vec::new();

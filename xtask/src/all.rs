@@ -1,6 +1,6 @@
 //! `cargo xtask all`: what CI runs, stage by stage, and at the end a table of where the time went. Each stage is a process of its own, as the
-//! system tells the memory of a process's children only together. Two stages run at a time, each in its own lane: alone, a stage leaves a
-//! third of two cores idle, as it links, waits for a browser, or runs its last long test.
+//! system tells the memory of a process's children only together. Two stages run at a time, each in its own lane. A stage that runs
+//! alone leaves about a third of two cores idle: it links, waits for a browser, or runs its last long test.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -153,8 +153,9 @@ impl Runner {
             // Nothing is ever sent: this returns when the other end is dropped.
             let _: Result<(), _> = downloads.recv();
             rows.extend(FIRST_LANE.iter().map(|stage| self.printed(stage, said)));
-            let others =
-                second.join().unwrap_or_else(|_| vec![Row::failed("the second lane", "it ended".to_owned())]);
+            let others = second
+                .join()
+                .unwrap_or_else(|_| vec![Row::failed("the second lane", "its thread panicked".to_owned())]);
             said.print();
             rows.extend(others);
             rows
@@ -355,7 +356,7 @@ impl Row {
 /// A test program that ran for less is not in the table.
 const SHORTEST_SECONDS: f64 = 1.0;
 
-/// The table of stages, their parts, and their test programs. `wall_seconds` are those of the whole.
+/// The table of stages, their parts, and their test programs. `wall_seconds` is the time of all stages together.
 fn table(rows: &[Row], wall_seconds: f64) -> String {
     let mut text = line("stage", "result", "CPU s", "wall s", "peak MB");
     let seconds = |value: f64| format!("{value:.1}");

@@ -129,7 +129,7 @@ fn prepare() -> Result<Environment, String> {
         command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(packages);
         run(&mut command, &format!("pip install {}", packages.join(" ")))
     };
-    // One call where all can be had, as most of a call's time is its start.
+    // One call asks for all packages, because starting pip takes most of a call. If one can't be had, each is asked for alone.
     let peers = PEERS.join(",");
     let all = [&NEEDED[..], &[RAY], &PEERS, &["--only-binary", &peers]].concat();
     if let Err(message) = pip(&all) {

@@ -58,7 +58,7 @@ const WEB_FEATURE: &str = ",hullfield-web/playground";
 /// The feature that makes optimized builds of several packages share the library: see `xtask/one-build`.
 pub(crate) const ONE_BUILD: &str = "one-build";
 
-/// The profile of the tests of the benches and of the wheel, which share the library.
+/// The profile of the benches' tests and of the wheel's. Both use the same build of the library.
 pub(crate) const OPTIMIZED: &str = "ci";
 
 /// The selection of tests.

@@ -1,8 +1,9 @@
 //! `flow`: maps of every format; arrays, reports and pictures; scenarios.
 
+use hullfield_oracle::seed;
 use serde_json::{Value, json};
 
-use super::{Folder, assert_no_output, backend, fast_backend, is_long, run_number};
+use super::{Folder, assert_no_output, backend, fast_backend, is_long};
 
 /// Two rows of three cells; the middle of the upper row is an obstacle.
 const SMALL: &str = "type octile\nheight 2\nwidth 3\nmap\n.@.\n...\n";
@@ -453,7 +454,7 @@ fn scenarios_of_the_corpus() {
         let mut lines = all.lines().filter(|line| !line.is_empty());
         let head = lines.next().unwrap();
         let stride = if is_long() { stride } else { 3 * stride };
-        let some = lines.skip(run_number() % stride).step_by(stride);
+        let some = lines.skip(seed(0) as usize % stride).step_by(stride);
         let some: Vec<&str> = std::iter::once(head).chain(some).collect();
         let count = some.len() - 1;
         assert!(count >= 10, "{name}: {count}");

@@ -39,11 +39,6 @@ fn is_long() -> bool {
     std::env::var("HULLFIELD_LONG").is_ok_and(|value| value == "1")
 }
 
-/// The number of the run, which CI sets: tests of many cases of a kind take others in each run.
-fn run_number() -> usize {
-    std::env::var("HULLFIELD_SEED").map_or(0, |text| text.parse::<u64>().unwrap() as usize)
-}
-
 /// A temporary folder, removed on drop.
 struct Folder(PathBuf);
 

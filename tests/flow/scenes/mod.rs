@@ -135,7 +135,7 @@ fn parts(scene: &Scene) -> (grid::Grid<'_>, Vec<usize>) {
     (grid::Grid { size: *size, neighbours, blocked, costs }, goals)
 }
 
-/// The field of a scene, by the oracle, or the first cell, row-major, whose distance overflows.
+/// The oracle's field of a scene, or the first cell (row by row) whose distance overflows.
 pub(crate) fn expected(scene: &Scene) -> Result<Expected, Cell> {
     let (grid, goals) = parts(scene);
     let until: Vec<usize> = scene.options.until.iter().map(|&cell| scene.index(cell).unwrap()).collect();

@@ -1,11 +1,11 @@
 //! Cost distances over friction and hills: Dijkstra in f64, which knows nothing of whole costs.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::grid::{Corners, Neighbours};
 
-/// The friction of which cell a step takes.
+/// Which cell gives the friction of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
     /// The cell that it enters.
@@ -35,26 +35,6 @@ pub struct Ground<'a> {
     pub neighbours: Neighbours,
     /// The friction of a step.
     pub rule: Rule,
-}
-
-/// A cell of the heap, the nearest first.
-struct Open(f64, usize);
-
-impl PartialEq for Open {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-impl Eq for Open {}
-impl PartialOrd for Open {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Open {
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.0.total_cmp(&self.0)
-    }
 }
 
 impl Ground<'_> {
@@ -127,12 +107,14 @@ impl Ground<'_> {
     /// The least cost of a path from each cell to the nearest of some cells; infinite where there is none.
     pub fn costs(&self, sources: &[usize]) -> Vec<f64> {
         let mut costs = vec![f64::INFINITY; self.friction.len()];
+        // Costs are not negative, so their bits sort like the numbers.
         let mut heap = BinaryHeap::new();
         for &source in sources {
             costs[source] = 0.0;
-            heap.push(Open(0.0, source));
+            heap.push(Reverse((0, source)));
         }
-        while let Some(Open(cost, index)) = heap.pop() {
+        while let Some(Reverse((bits, index))) = heap.pop() {
+            let cost = f64::from_bits(bits);
             if cost > costs[index] {
                 continue;
             }
@@ -146,7 +128,7 @@ impl Ground<'_> {
                 let Some(step) = self.move_cost(from, to) else { continue };
                 if cost + step < costs[before] {
                     costs[before] = cost + step;
-                    heap.push(Open(cost + step, before));
+                    heap.push(Reverse((costs[before].to_bits(), before)));
                 }
             }
         }

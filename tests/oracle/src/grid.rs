@@ -195,7 +195,7 @@ impl Grid<'_> {
     /// reached.
     ///
     /// # Errors
-    /// The first cell whose distance overflows: it has no distance, but a move to a cell that has one.
+    /// The first cell whose distance overflows. The cell has no distance itself, but one of its moves leads to a cell that has one.
     pub fn field(
         &self,
         goals: &[usize],

@@ -14,7 +14,7 @@
 //! - [`grid`]: fields over grids, by a queue or a heap.
 //! - [`friction`]: cost distances over friction and hills, by Dijkstra's search.
 //! - [`rooms`]: the shortest path in a polygon with holes, by a visibility graph, and seeded rooms.
-//! - [`surface`]: checks of paths over surfaces, and their nearest walls by a search over points of edges.
+//! - [`surface`]: checks of a path over a surface, and the distance to the nearest wall by Dijkstra's search over points on edges.
 //! - [`compare`]: comparison of verdicts with the truth and with each other, by the rule of the tolerance band.
 //! - [`extent()`]: the extent of a long test.
 //! - [`seed()`], [`pick()`]: seeds and cases that differ from run to run.

@@ -1,4 +1,4 @@
-//! Paths over surfaces of triangles: what each path has to keep, and the nearest wall by a search over many points of each edge.
+//! Surfaces of triangles: the check of a path, and the distance to the nearest wall by Dijkstra's search over points on edges.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -43,8 +43,8 @@ pub struct Path<'a> {
     pub length: f64,
 }
 
-/// Checks all that a path promises: each piece lies in its triangle, within rounding of coordinates up to `scale`; neighbouring triangles
-/// share a vertex. Returns the sum of its pieces.
+/// Checks a path. Each piece lies in its triangle, up to the rounding of coordinates of size `scale`. The triangles of neighbouring pieces share
+/// a vertex. Normals have length 1. Returns the sum of the lengths of the pieces.
 ///
 /// # Errors
 /// What is wrong.

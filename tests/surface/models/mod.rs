@@ -86,7 +86,7 @@ pub(crate) const MESHES: [&str; 11] = [
     "featuretype.STL",
 ];
 
-/// The bunny, of 69,451 triangles, and `count` of the others, which have up to 10,133, others in each run.
+/// The names of the bunny (69,451 triangles) and of `count` other meshes (at most 10,133 triangles each). Each run picks others.
 pub(crate) fn some_meshes(fixed: u64, count: usize) -> Vec<&'static str> {
     let (large, small): (Vec<_>, Vec<_>) = MESHES.into_iter().partition(|name| name.contains("bunny"));
     [pick(fixed, &small, count), large].concat()
