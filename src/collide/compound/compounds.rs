@@ -229,7 +229,14 @@ impl Compounds {
         bodies: impl Into<CompoundColumns<'a>>,
         pairs: Pairs<'_>,
     ) -> Result<Pending<Batch<PartPair<Intersection>>>> {
-        let columns = bodies.into();
+        self.intersections_inner(bodies.into(), pairs)
+    }
+
+    fn intersections_inner(
+        &self,
+        columns: CompoundColumns<'_>,
+        pairs: Pairs<'_>,
+    ) -> Result<Pending<Batch<PartPair<Intersection>>>> {
         span!("hullfield.collide.compounds.intersections", bodies = columns.bodies.len());
         self.query(columns, pairs, 0.0, Rows::Parts, |arena, columns, pairs| {
             arena.intersections(columns, pairs)
@@ -249,7 +256,15 @@ impl Compounds {
         pairs: Pairs<'_>,
         options: &DistanceOptions,
     ) -> Result<Pending<Batch<PartPair<Distance>>>> {
-        let columns = bodies.into();
+        self.distances_inner(bodies.into(), pairs, options)
+    }
+
+    fn distances_inner(
+        &self,
+        columns: CompoundColumns<'_>,
+        pairs: Pairs<'_>,
+        options: &DistanceOptions,
+    ) -> Result<Pending<Batch<PartPair<Distance>>>> {
         span!("hullfield.collide.compounds.distances", bodies = columns.bodies.len());
         let options = *options;
         self.query(columns, pairs, options.margin, Rows::Parts, move |arena, columns, pairs| {
@@ -267,7 +282,15 @@ impl Compounds {
         pairs: Pairs<'_>,
         options: &ContactOptions,
     ) -> Result<Pending<Batch<PartPair<Contact>>>> {
-        let columns = bodies.into();
+        self.contacts_inner(bodies.into(), pairs, options)
+    }
+
+    fn contacts_inner(
+        &self,
+        columns: CompoundColumns<'_>,
+        pairs: Pairs<'_>,
+        options: &ContactOptions,
+    ) -> Result<Pending<Batch<PartPair<Contact>>>> {
         span!("hullfield.collide.compounds.contacts", bodies = columns.bodies.len());
         let options = *options;
         self.query(columns, pairs, options.margin, Rows::Parts, move |arena, columns, pairs| {
@@ -285,7 +308,15 @@ impl Compounds {
         pairs: Pairs<'_>,
         options: &ManifoldOptions,
     ) -> Result<Pending<Batch<PartPair<Manifold>>>> {
-        let columns = bodies.into();
+        self.manifolds_inner(bodies.into(), pairs, options)
+    }
+
+    fn manifolds_inner(
+        &self,
+        columns: CompoundColumns<'_>,
+        pairs: Pairs<'_>,
+        options: &ManifoldOptions,
+    ) -> Result<Pending<Batch<PartPair<Manifold>>>> {
         span!("hullfield.collide.compounds.manifolds", bodies = columns.bodies.len());
         let options = *options;
         self.query(columns, pairs, options.margin, Rows::Parts, move |arena, columns, pairs| {
@@ -305,7 +336,14 @@ impl Compounds {
         bodies: impl Into<CompoundColumns<'a>>,
         pairs: Pairs<'_>,
     ) -> Result<Pending<Batch<PartPair<Intersection>>>> {
-        let columns = bodies.into();
+        self.body_intersections_inner(bodies.into(), pairs)
+    }
+
+    fn body_intersections_inner(
+        &self,
+        columns: CompoundColumns<'_>,
+        pairs: Pairs<'_>,
+    ) -> Result<Pending<Batch<PartPair<Intersection>>>> {
         span!("hullfield.collide.compounds.body_intersections", bodies = columns.bodies.len());
         self.query(columns, pairs, 0.0, Rows::Bodies, |arena, columns, pairs| {
             arena.intersections(columns, pairs)
@@ -327,7 +365,15 @@ impl Compounds {
         pairs: Pairs<'_>,
         options: &DistanceOptions,
     ) -> Result<Pending<Batch<PartPair<Distance>>>> {
-        let columns = bodies.into();
+        self.body_distances_inner(bodies.into(), pairs, options)
+    }
+
+    fn body_distances_inner(
+        &self,
+        columns: CompoundColumns<'_>,
+        pairs: Pairs<'_>,
+        options: &DistanceOptions,
+    ) -> Result<Pending<Batch<PartPair<Distance>>>> {
         span!("hullfield.collide.compounds.body_distances", bodies = columns.bodies.len());
         let options = *options;
         self.query(columns, pairs, options.margin, Rows::Bodies, move |arena, columns, pairs| {
@@ -348,7 +394,15 @@ impl Compounds {
         pairs: Pairs<'_>,
         options: &ContactOptions,
     ) -> Result<Pending<Batch<PartPair<Contact>>>> {
-        let columns = bodies.into();
+        self.body_contacts_inner(bodies.into(), pairs, options)
+    }
+
+    fn body_contacts_inner(
+        &self,
+        columns: CompoundColumns<'_>,
+        pairs: Pairs<'_>,
+        options: &ContactOptions,
+    ) -> Result<Pending<Batch<PartPair<Contact>>>> {
         span!("hullfield.collide.compounds.body_contacts", bodies = columns.bodies.len());
         let options = *options;
         self.query(columns, pairs, options.margin, Rows::Bodies, move |arena, columns, pairs| {

@@ -40,7 +40,10 @@ impl Compounds {
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     pub fn hits<'a>(&self, bodies: impl Into<CompoundColumns<'a>>) -> Result<Pending<Batch<bool>>> {
-        let columns = bodies.into();
+        self.hits_inner(bodies.into())
+    }
+
+    fn hits_inner(&self, columns: CompoundColumns<'_>) -> Result<Pending<Batch<bool>>> {
         span!("hullfield.collide.compounds.hits", bodies = columns.bodies.len());
         let crowd = self.crowd(columns, 0.0)?;
         let body_pairs = crowd.body_pairs(Pairs::BroadPhase)?;
@@ -66,7 +69,10 @@ impl Compounds {
     /// # Errors
     /// As [`intersections`](Self::intersections).
     pub fn hit_counts<'a>(&self, bodies: impl Into<CompoundColumns<'a>>) -> Result<Pending<Batch<u32>>> {
-        let columns = bodies.into();
+        self.hit_counts_inner(bodies.into())
+    }
+
+    fn hit_counts_inner(&self, columns: CompoundColumns<'_>) -> Result<Pending<Batch<u32>>> {
         span!("hullfield.collide.compounds.hit_counts", bodies = columns.bodies.len());
         let mut counts = vec![0; columns.bodies.len()];
         Ok(self.body_intersections(columns, Pairs::BroadPhase)?.chain(move |found| {

@@ -61,7 +61,14 @@ impl Compounds {
         bodies: impl Into<CompoundColumns<'a>>,
         options: &NearestOptions,
     ) -> Result<Pending<Batch<PartPair<NearestBody>>>> {
-        let columns = bodies.into();
+        self.nearest_bodies_inner(bodies.into(), options)
+    }
+
+    fn nearest_bodies_inner(
+        &self,
+        columns: CompoundColumns<'_>,
+        options: &NearestOptions,
+    ) -> Result<Pending<Batch<PartPair<NearestBody>>>> {
         span!("hullfield.collide.compounds.nearest_bodies", bodies = columns.bodies.len());
         let goal = near_goal(options)?;
         let whole = Whole::new(self, columns)?;
@@ -129,7 +136,15 @@ impl Compounds {
         shapes: impl Into<BodyColumns<'b>>,
         options: &NearestOptions,
     ) -> Result<Pending<Batch<PartRow<NearestBody>>>> {
-        let (columns, shapes) = (bodies.into(), shapes.into());
+        self.nearest_bodies_to_inner(bodies.into(), shapes.into(), options)
+    }
+
+    fn nearest_bodies_to_inner(
+        &self,
+        columns: CompoundColumns<'_>,
+        shapes: BodyColumns<'_>,
+        options: &NearestOptions,
+    ) -> Result<Pending<Batch<PartRow<NearestBody>>>> {
         span!(
             "hullfield.collide.compounds.nearest_bodies_to",
             bodies = columns.bodies.len(),

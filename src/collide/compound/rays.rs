@@ -55,7 +55,15 @@ impl Compounds {
         rays: impl Into<RayColumns<'b>>,
         options: &RayOptions,
     ) -> Result<Pending<Batch<PartRow<Raycast>>>> {
-        let (columns, rays) = (bodies.into(), rays.into());
+        self.raycasts_inner(bodies.into(), rays.into(), options)
+    }
+
+    fn raycasts_inner(
+        &self,
+        columns: CompoundColumns<'_>,
+        rays: RayColumns<'_>,
+        options: &RayOptions,
+    ) -> Result<Pending<Batch<PartRow<Raycast>>>> {
         span!("hullfield.collide.compounds.raycasts", bodies = columns.bodies.len(), rays = rays.rays.len());
         let whole = Whole::new(self, columns)?;
         let askers = Askers { what: "rays", count: rays.rays.len(), worlds: rays.worlds };
@@ -77,7 +85,15 @@ impl Compounds {
         rays: impl Into<RayColumns<'b>>,
         options: &RayOptions,
     ) -> Result<Pending<Batch<PartRow<RayHit>>>> {
-        let (columns, rays) = (bodies.into(), rays.into());
+        self.raycasts_all_inner(bodies.into(), rays.into(), options)
+    }
+
+    fn raycasts_all_inner(
+        &self,
+        columns: CompoundColumns<'_>,
+        rays: RayColumns<'_>,
+        options: &RayOptions,
+    ) -> Result<Pending<Batch<PartRow<RayHit>>>> {
         span!(
             "hullfield.collide.compounds.raycasts_all",
             bodies = columns.bodies.len(),
@@ -103,7 +119,15 @@ impl Compounds {
         rays: impl Into<RayColumns<'b>>,
         options: &RayOptions,
     ) -> Result<Pending<Batch<Occlusion>>> {
-        let (columns, rays) = (bodies.into(), rays.into());
+        self.occlusions_inner(bodies.into(), rays.into(), options)
+    }
+
+    fn occlusions_inner(
+        &self,
+        columns: CompoundColumns<'_>,
+        rays: RayColumns<'_>,
+        options: &RayOptions,
+    ) -> Result<Pending<Batch<Occlusion>>> {
         span!(
             "hullfield.collide.compounds.occlusions",
             bodies = columns.bodies.len(),
@@ -133,7 +157,15 @@ impl Compounds {
         points: impl Into<PointColumns<'b>>,
         options: &PointOptions,
     ) -> Result<Pending<Batch<PartRow<NearestPoint>>>> {
-        let (columns, points) = (bodies.into(), points.into());
+        self.nearest_points_inner(bodies.into(), points.into(), options)
+    }
+
+    fn nearest_points_inner(
+        &self,
+        columns: CompoundColumns<'_>,
+        points: PointColumns<'_>,
+        options: &PointOptions,
+    ) -> Result<Pending<Batch<PartRow<NearestPoint>>>> {
         span!(
             "hullfield.collide.compounds.nearest_points",
             bodies = columns.bodies.len(),
@@ -161,7 +193,14 @@ impl Compounds {
         bodies: impl Into<CompoundColumns<'a>>,
         points: impl Into<PointColumns<'b>>,
     ) -> Result<Pending<Batch<PartRow<Containment>>>> {
-        let (columns, points) = (bodies.into(), points.into());
+        self.containments_inner(bodies.into(), points.into())
+    }
+
+    fn containments_inner(
+        &self,
+        columns: CompoundColumns<'_>,
+        points: PointColumns<'_>,
+    ) -> Result<Pending<Batch<PartRow<Containment>>>> {
         span!(
             "hullfield.collide.compounds.containments",
             bodies = columns.bodies.len(),

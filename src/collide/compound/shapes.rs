@@ -62,7 +62,15 @@ impl Compounds {
         casts: impl Into<ShapeCastColumns<'b>>,
         options: &ShapeCastOptions,
     ) -> Result<Pending<Batch<PartRow<ShapeCastFirst>>>> {
-        let (columns, casts) = (bodies.into(), casts.into());
+        self.shape_casts_inner(bodies.into(), casts.into(), options)
+    }
+
+    fn shape_casts_inner(
+        &self,
+        columns: CompoundColumns<'_>,
+        casts: ShapeCastColumns<'_>,
+        options: &ShapeCastOptions,
+    ) -> Result<Pending<Batch<PartRow<ShapeCastFirst>>>> {
         span!(
             "hullfield.collide.compounds.shape_casts",
             bodies = columns.bodies.len(),
@@ -109,7 +117,15 @@ impl Compounds {
         casts: impl Into<ShapeCastColumns<'b>>,
         options: &ShapeCastOptions,
     ) -> Result<Pending<Batch<PartRow<ShapeCastHit>>>> {
-        let (columns, casts) = (bodies.into(), casts.into());
+        self.shape_casts_all_inner(bodies.into(), casts.into(), options)
+    }
+
+    fn shape_casts_all_inner(
+        &self,
+        columns: CompoundColumns<'_>,
+        casts: ShapeCastColumns<'_>,
+        options: &ShapeCastOptions,
+    ) -> Result<Pending<Batch<PartRow<ShapeCastHit>>>> {
         span!(
             "hullfield.collide.compounds.shape_casts_all",
             bodies = columns.bodies.len(),
@@ -154,7 +170,15 @@ impl Compounds {
         casts: impl Into<ShapeCastColumns<'b>>,
         options: &ShapeCastOptions,
     ) -> Result<Pending<Batch<ShapeCastAny>>> {
-        let (columns, casts) = (bodies.into(), casts.into());
+        self.shape_casts_any_inner(bodies.into(), casts.into(), options)
+    }
+
+    fn shape_casts_any_inner(
+        &self,
+        columns: CompoundColumns<'_>,
+        casts: ShapeCastColumns<'_>,
+        options: &ShapeCastOptions,
+    ) -> Result<Pending<Batch<ShapeCastAny>>> {
         span!(
             "hullfield.collide.compounds.shape_casts_any",
             bodies = columns.bodies.len(),

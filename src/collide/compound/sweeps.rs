@@ -62,7 +62,16 @@ impl Compounds {
         pairs: Pairs<'_>,
         options: &SweepOptions,
     ) -> Result<Pending<Batch<PartPair<Sweep>>>> {
-        let columns = bodies.into();
+        self.sweeps_inner(bodies.into(), motions, pairs, options)
+    }
+
+    fn sweeps_inner(
+        &self,
+        columns: CompoundColumns<'_>,
+        motions: &[Motion],
+        pairs: Pairs<'_>,
+        options: &SweepOptions,
+    ) -> Result<Pending<Batch<PartPair<Sweep>>>> {
         span!("hullfield.collide.compounds.sweeps", bodies = columns.bodies.len());
         self.swept(columns, motions, pairs, options, Rows::Parts)
     }
@@ -100,7 +109,16 @@ impl Compounds {
         pairs: Pairs<'_>,
         options: &SweepOptions,
     ) -> Result<Pending<Batch<PartPair<Sweep>>>> {
-        let columns = bodies.into();
+        self.body_sweeps_inner(bodies.into(), motions, pairs, options)
+    }
+
+    fn body_sweeps_inner(
+        &self,
+        columns: CompoundColumns<'_>,
+        motions: &[Motion],
+        pairs: Pairs<'_>,
+        options: &SweepOptions,
+    ) -> Result<Pending<Batch<PartPair<Sweep>>>> {
         span!("hullfield.collide.compounds.body_sweeps", bodies = columns.bodies.len());
         self.swept(columns, motions, pairs, options, Rows::Bodies)
     }

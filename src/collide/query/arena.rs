@@ -318,7 +318,14 @@ impl Arena {
         bodies: impl Into<BodyColumns<'a>>,
         pairs: Pairs<'_>,
     ) -> Result<Pending<Batch<Intersection>>> {
-        let columns = bodies.into();
+        self.intersections_inner(bodies.into(), pairs)
+    }
+
+    fn intersections_inner(
+        &self,
+        columns: BodyColumns<'_>,
+        pairs: Pairs<'_>,
+    ) -> Result<Pending<Batch<Intersection>>> {
         span!("hullfield.collide.intersections", bodies = columns.bodies.len());
         self.about(&columns)?.intersections_about(columns, pairs)
     }
@@ -371,7 +378,15 @@ impl Arena {
         pairs: Pairs<'_>,
         options: &DistanceOptions,
     ) -> Result<Pending<Batch<Distance>>> {
-        let columns = bodies.into();
+        self.distances_inner(bodies.into(), pairs, options)
+    }
+
+    fn distances_inner(
+        &self,
+        columns: BodyColumns<'_>,
+        pairs: Pairs<'_>,
+        options: &DistanceOptions,
+    ) -> Result<Pending<Batch<Distance>>> {
         span!("hullfield.collide.distances", bodies = columns.bodies.len());
         self.measures(columns, pairs, options.margin)
     }
@@ -389,7 +404,15 @@ impl Arena {
         pairs: Pairs<'_>,
         options: &ContactOptions,
     ) -> Result<Pending<Batch<Contact>>> {
-        let columns = bodies.into();
+        self.contacts_inner(bodies.into(), pairs, options)
+    }
+
+    fn contacts_inner(
+        &self,
+        columns: BodyColumns<'_>,
+        pairs: Pairs<'_>,
+        options: &ContactOptions,
+    ) -> Result<Pending<Batch<Contact>>> {
         span!("hullfield.collide.contacts", bodies = columns.bodies.len());
         self.measures(columns, pairs, options.margin)
     }
@@ -405,7 +428,15 @@ impl Arena {
         pairs: Pairs<'_>,
         options: &ManifoldOptions,
     ) -> Result<Pending<Batch<Manifold>>> {
-        let columns = bodies.into();
+        self.manifolds_inner(bodies.into(), pairs, options)
+    }
+
+    fn manifolds_inner(
+        &self,
+        columns: BodyColumns<'_>,
+        pairs: Pairs<'_>,
+        options: &ManifoldOptions,
+    ) -> Result<Pending<Batch<Manifold>>> {
         span!("hullfield.collide.manifolds", bodies = columns.bodies.len());
         self.measures(columns, pairs, options.margin)
     }
@@ -428,7 +459,15 @@ impl Arena {
         pairs: Pairs<'_>,
         options: &GradientOptions,
     ) -> Result<Pending<Batch<Gradient>>> {
-        let columns = bodies.into();
+        self.gradients_inner(bodies.into(), pairs, options)
+    }
+
+    fn gradients_inner(
+        &self,
+        columns: BodyColumns<'_>,
+        pairs: Pairs<'_>,
+        options: &GradientOptions,
+    ) -> Result<Pending<Batch<Gradient>>> {
         span!("hullfield.collide.gradients", bodies = columns.bodies.len());
         self.measures(columns, pairs, options.margin)
     }
@@ -540,7 +579,16 @@ impl Arena {
         pairs: Pairs<'_>,
         options: &SweepOptions,
     ) -> Result<Pending<Batch<Sweep>>> {
-        let columns = bodies.into();
+        self.sweeps_inner(bodies.into(), motions, pairs, options)
+    }
+
+    fn sweeps_inner(
+        &self,
+        columns: BodyColumns<'_>,
+        motions: &[Motion],
+        pairs: Pairs<'_>,
+        options: &SweepOptions,
+    ) -> Result<Pending<Batch<Sweep>>> {
         span!("hullfield.collide.sweeps", bodies = columns.bodies.len());
         query::check(columns.bodies.len(), motions, options.duration)?;
         self.about(&columns)?.sweeps_about(columns, motions, pairs, options)
@@ -583,7 +631,10 @@ impl Arena {
     /// # Errors
     /// As [`intersections`](Self::intersections).
     pub fn candidates<'a>(&self, bodies: impl Into<BodyColumns<'a>>) -> Result<Pending<Vec<[u32; 2]>>> {
-        let columns = bodies.into();
+        self.candidates_inner(bodies.into())
+    }
+
+    fn candidates_inner(&self, columns: BodyColumns<'_>) -> Result<Pending<Vec<[u32; 2]>>> {
         span!("hullfield.collide.candidates", bodies = columns.bodies.len());
         self.about(&columns)?.candidates_about(columns)
     }
@@ -633,7 +684,15 @@ impl Arena {
         bodies: impl Into<BodyColumns<'a>>,
         pairs: &Pairs<'_>,
     ) -> Result<Estimate> {
-        let columns = bodies.into();
+        self.estimate_columns_inner(query, bodies.into(), pairs)
+    }
+
+    fn estimate_columns_inner(
+        &self,
+        query: Query,
+        columns: BodyColumns<'_>,
+        pairs: &Pairs<'_>,
+    ) -> Result<Estimate> {
         columns.check()?;
         let OrderedRules { rules, .. } = OrderedRules::new(&columns, self.statics().len())?;
         let rules = Some(&rules).filter(|rules| !rules.allow_all());
@@ -654,7 +713,10 @@ impl Arena {
     /// # Errors
     /// As [`intersections`](Self::intersections) over this pair; only its two bodies are checked.
     pub fn trace_pair<'a>(&self, bodies: impl Into<BodyColumns<'a>>, pair: [u32; 2]) -> Result<Trace> {
-        let columns = bodies.into();
+        self.trace_pair_inner(bodies.into(), pair)
+    }
+
+    fn trace_pair_inner(&self, columns: BodyColumns<'_>, pair: [u32; 2]) -> Result<Trace> {
         columns.check()?;
         let half_space = |body: u32| {
             let hull = columns.bodies[body as usize].hull as usize;

@@ -45,7 +45,15 @@ impl Arena {
         count: u32,
         options: &ContactOptions,
     ) -> Result<Pending<Batch<Contact>>> {
-        let columns = bodies.into();
+        self.deepest_contacts_inner(bodies.into(), count, options)
+    }
+
+    fn deepest_contacts_inner(
+        &self,
+        columns: BodyColumns<'_>,
+        count: u32,
+        options: &ContactOptions,
+    ) -> Result<Pending<Batch<Contact>>> {
         if count == 0 {
             return Err(Error::value(Location::Argument, "count", count, "it must be at least 1"));
         }

@@ -44,7 +44,10 @@ impl Arena {
         bodies: impl Into<BodyColumns<'a>>,
         origin: [f64; 3],
     ) -> Result<Vec<PackedBody>> {
-        let columns = bodies.into();
+        self.pack_about_inner(bodies.into(), origin)
+    }
+
+    fn pack_about_inner(&self, columns: BodyColumns<'_>, origin: [f64; 3]) -> Result<Vec<PackedBody>> {
         check_f64(Location::Argument, "origin", &origin)?;
         columns.check()?;
         self.pack_columns(&columns, DVec3::from(origin))

@@ -97,8 +97,16 @@ impl Arena {
         paths: &[JointPath<'_>],
         options: &PathOptions,
     ) -> Result<Pending<Batch<PathCheck>>> {
+        self.joint_paths_inner(links.into(), paths, options)
+    }
+
+    fn joint_paths_inner(
+        &self,
+        columns: BodyColumns<'_>,
+        paths: &[JointPath<'_>],
+        options: &PathOptions,
+    ) -> Result<Pending<Batch<PathCheck>>> {
         let begin = Instant::now();
-        let columns = links.into();
         span!("hullfield.collide.joint_paths", bodies = columns.bodies.len(), paths = paths.len());
         let step_limit = options.step_limit;
         if step_limit == 0 {
@@ -154,8 +162,16 @@ impl Arena {
         posture_count: usize,
         poses: &[LinkPose],
     ) -> Result<Pending<Batch<PostureCheck>>> {
+        self.postures_inner(links.into(), posture_count, poses)
+    }
+
+    fn postures_inner(
+        &self,
+        columns: BodyColumns<'_>,
+        posture_count: usize,
+        poses: &[LinkPose],
+    ) -> Result<Pending<Batch<PostureCheck>>> {
         let begin = Instant::now();
-        let columns = links.into();
         span!("hullfield.collide.postures", bodies = columns.bodies.len(), postures = posture_count);
         let chain = self.chain(columns)?;
         check_postures(posture_count, poses, chain.link_count)?;

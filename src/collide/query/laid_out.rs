@@ -84,7 +84,10 @@ impl Arena {
     /// [`Error::Value`] where a coordinate of the origin is not finite or above 1e18; [`Error::MemoryLimit`] where one binding does not hold
     /// the bodies and the statics; [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub fn lay_out<'a>(&self, bodies: impl Into<BodyColumns<'a>>, origin: [f64; 3]) -> Result<LaidOutBodies> {
-        let columns = bodies.into();
+        self.lay_out_inner(bodies.into(), origin)
+    }
+
+    fn lay_out_inner(&self, columns: BodyColumns<'_>, origin: [f64; 3]) -> Result<LaidOutBodies> {
         check_f64(Location::Argument, "origin", &origin)?;
         columns.check()?;
         if !columns.positions.is_empty() {

@@ -79,7 +79,15 @@ impl Arena {
         rays: impl Into<RayColumns<'a>>,
         options: &RayOptions,
     ) -> Result<Pending<Batch<Raycast>>> {
-        let (columns, rays) = (bodies.into(), rays.into());
+        self.raycasts_inner(bodies.into(), rays.into(), options)
+    }
+
+    fn raycasts_inner(
+        &self,
+        columns: BodyColumns<'_>,
+        rays: RayColumns<'_>,
+        options: &RayOptions,
+    ) -> Result<Pending<Batch<Raycast>>> {
         span!("hullfield.collide.raycasts", bodies = columns.bodies.len(), rays = rays.rays.len());
         let rays = Arc::new(checked_rays(&rays, &columns)?);
         let (input, searches) = (self.boxed_input(columns)?, self.searches());
@@ -105,7 +113,15 @@ impl Arena {
         rays: impl Into<RayColumns<'a>>,
         options: &RayOptions,
     ) -> Result<Pending<Batch<RayHit>>> {
-        let (columns, rays) = (bodies.into(), rays.into());
+        self.raycasts_all_inner(bodies.into(), rays.into(), options)
+    }
+
+    fn raycasts_all_inner(
+        &self,
+        columns: BodyColumns<'_>,
+        rays: RayColumns<'_>,
+        options: &RayOptions,
+    ) -> Result<Pending<Batch<RayHit>>> {
         span!("hullfield.collide.raycasts_all", bodies = columns.bodies.len(), rays = rays.rays.len());
         let rays = checked_rays(&rays, &columns)?;
         let (input, searches) = (self.boxed_input(columns)?, self.searches());
@@ -129,7 +145,15 @@ impl Arena {
         rays: impl Into<RayColumns<'a>>,
         options: &RayOptions,
     ) -> Result<Pending<Batch<Occlusion>>> {
-        let (columns, rays) = (bodies.into(), rays.into());
+        self.occlusions_inner(bodies.into(), rays.into(), options)
+    }
+
+    fn occlusions_inner(
+        &self,
+        columns: BodyColumns<'_>,
+        rays: RayColumns<'_>,
+        options: &RayOptions,
+    ) -> Result<Pending<Batch<Occlusion>>> {
         span!("hullfield.collide.occlusions", bodies = columns.bodies.len(), rays = rays.rays.len());
         let rays = Arc::new(checked_rays(&rays, &columns)?);
         let (input, searches) = (self.boxed_input(columns)?, self.searches());
@@ -179,7 +203,15 @@ impl Arena {
         points: impl Into<PointColumns<'a>>,
         options: &PointOptions,
     ) -> Result<Pending<Batch<NearestPoint>>> {
-        let (columns, points) = (bodies.into(), points.into());
+        self.nearest_points_inner(bodies.into(), points.into(), options)
+    }
+
+    fn nearest_points_inner(
+        &self,
+        columns: BodyColumns<'_>,
+        points: PointColumns<'_>,
+        options: &PointOptions,
+    ) -> Result<Pending<Batch<NearestPoint>>> {
         span!("hullfield.collide.nearest_points", bodies = columns.bodies.len(), points = points.len());
         let points = checked_points(&points, &columns)?;
         let max_distance = f64::from(options.max_distance);
@@ -205,7 +237,14 @@ impl Arena {
         bodies: impl Into<BodyColumns<'a>>,
         points: impl Into<PointColumns<'a>>,
     ) -> Result<Pending<Batch<Containment>>> {
-        let (columns, points) = (bodies.into(), points.into());
+        self.containments_inner(bodies.into(), points.into())
+    }
+
+    fn containments_inner(
+        &self,
+        columns: BodyColumns<'_>,
+        points: PointColumns<'_>,
+    ) -> Result<Pending<Batch<Containment>>> {
         span!("hullfield.collide.containments", bodies = columns.bodies.len(), points = points.len());
         let points = checked_points(&points, &columns)?;
         let (input, searches) = (self.boxed_input(columns)?, self.searches());

@@ -79,7 +79,15 @@ impl Arena {
         casts: impl Into<ShapeCastColumns<'a>>,
         options: &ShapeCastOptions,
     ) -> Result<Pending<Batch<ShapeCastFirst>>> {
-        let (columns, casts) = (bodies.into(), casts.into());
+        self.shape_casts_inner(bodies.into(), casts.into(), options)
+    }
+
+    fn shape_casts_inner(
+        &self,
+        columns: BodyColumns<'_>,
+        casts: ShapeCastColumns<'_>,
+        options: &ShapeCastOptions,
+    ) -> Result<Pending<Batch<ShapeCastFirst>>> {
         span!("hullfield.collide.shape_casts", bodies = columns.bodies.len(), casts = casts.casts.len());
         let (input, goal) = (self.shape_input(columns)?, self.cast_goal(options));
         let casts = lay_out_casts(&self.scene.supports, &casts, &columns, &input)?;
@@ -101,7 +109,15 @@ impl Arena {
         casts: impl Into<ShapeCastColumns<'a>>,
         options: &ShapeCastOptions,
     ) -> Result<Pending<Batch<ShapeCastHit>>> {
-        let (columns, casts) = (bodies.into(), casts.into());
+        self.shape_casts_all_inner(bodies.into(), casts.into(), options)
+    }
+
+    fn shape_casts_all_inner(
+        &self,
+        columns: BodyColumns<'_>,
+        casts: ShapeCastColumns<'_>,
+        options: &ShapeCastOptions,
+    ) -> Result<Pending<Batch<ShapeCastHit>>> {
         span!("hullfield.collide.shape_casts_all", bodies = columns.bodies.len(), casts = casts.casts.len());
         let (input, goal) = (self.shape_input(columns)?, self.cast_goal(options));
         let casts = lay_out_casts(&self.scene.supports, &casts, &columns, &input)?;
@@ -124,7 +140,15 @@ impl Arena {
         casts: impl Into<ShapeCastColumns<'a>>,
         options: &ShapeCastOptions,
     ) -> Result<Pending<Batch<ShapeCastAny>>> {
-        let (columns, casts) = (bodies.into(), casts.into());
+        self.shape_casts_any_inner(bodies.into(), casts.into(), options)
+    }
+
+    fn shape_casts_any_inner(
+        &self,
+        columns: BodyColumns<'_>,
+        casts: ShapeCastColumns<'_>,
+        options: &ShapeCastOptions,
+    ) -> Result<Pending<Batch<ShapeCastAny>>> {
         span!("hullfield.collide.shape_casts_any", bodies = columns.bodies.len(), casts = casts.casts.len());
         let (input, goal) = (self.shape_input(columns)?, self.cast_goal(options));
         let casts = lay_out_casts(&self.scene.supports, &casts, &columns, &input)?;
@@ -175,7 +199,14 @@ impl Arena {
         bodies: impl Into<BodyColumns<'a>>,
         options: &NearestOptions,
     ) -> Result<Pending<Batch<NearestBody>>> {
-        let columns = bodies.into();
+        self.nearest_bodies_inner(bodies.into(), options)
+    }
+
+    fn nearest_bodies_inner(
+        &self,
+        columns: BodyColumns<'_>,
+        options: &NearestOptions,
+    ) -> Result<Pending<Batch<NearestBody>>> {
         span!("hullfield.collide.nearest_bodies", bodies = columns.bodies.len());
         self.nearest(columns, None, options)
     }
@@ -209,7 +240,15 @@ impl Arena {
         shapes: impl Into<BodyColumns<'b>>,
         options: &NearestOptions,
     ) -> Result<Pending<Batch<NearestBody>>> {
-        let (columns, shapes) = (bodies.into(), shapes.into());
+        self.nearest_bodies_to_inner(bodies.into(), shapes.into(), options)
+    }
+
+    fn nearest_bodies_to_inner(
+        &self,
+        columns: BodyColumns<'_>,
+        shapes: BodyColumns<'_>,
+        options: &NearestOptions,
+    ) -> Result<Pending<Batch<NearestBody>>> {
         span!(
             "hullfield.collide.nearest_bodies_to",
             bodies = columns.bodies.len(),
@@ -243,7 +282,10 @@ impl Arena {
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     pub fn hits<'a>(&self, bodies: impl Into<BodyColumns<'a>>) -> Result<Pending<Batch<bool>>> {
-        let columns = bodies.into();
+        self.hits_inner(bodies.into())
+    }
+
+    fn hits_inner(&self, columns: BodyColumns<'_>) -> Result<Pending<Batch<bool>>> {
         span!("hullfield.collide.hits", bodies = columns.bodies.len());
         let input = self.shape_input(columns)?;
         let (scene, searches) = (Arc::clone(&self.scene), self.searches());
@@ -264,7 +306,10 @@ impl Arena {
     /// # Errors
     /// As [`intersections`](Self::intersections).
     pub fn hit_counts<'a>(&self, bodies: impl Into<BodyColumns<'a>>) -> Result<Pending<Batch<u32>>> {
-        let columns = bodies.into();
+        self.hit_counts_inner(bodies.into())
+    }
+
+    fn hit_counts_inner(&self, columns: BodyColumns<'_>) -> Result<Pending<Batch<u32>>> {
         span!("hullfield.collide.hit_counts", bodies = columns.bodies.len());
         let input = self.shape_input(columns)?;
         let (scene, searches) = (Arc::clone(&self.scene), self.searches());

@@ -8,15 +8,36 @@ pub trait FrictionValue: sealed::Sealed + Copy + Into<f64> + Send + Sync + 'stat
 impl FrictionValue for f32 {}
 impl FrictionValue for f64 {}
 
-mod sealed {
-    pub trait Sealed {
+/// Friction whose type is known, so that the work over it is compiled in this crate and not in each that uses it.
+#[derive(Debug, Clone, Copy)]
+pub enum FrictionSlice<'a> {
+    Single(&'a [f32]),
+    Double(&'a [f64]),
+}
+
+pub(crate) mod sealed {
+    use super::FrictionSlice;
+
+    pub trait Sealed: Sized {
         const NAN: Self;
+
+        fn slice(values: &[Self]) -> FrictionSlice<'_>;
     }
+
     impl Sealed for f32 {
         const NAN: Self = Self::NAN;
+
+        fn slice(values: &[Self]) -> FrictionSlice<'_> {
+            FrictionSlice::Single(values)
+        }
     }
+
     impl Sealed for f64 {
         const NAN: Self = Self::NAN;
+
+        fn slice(values: &[Self]) -> FrictionSlice<'_> {
+            FrictionSlice::Double(values)
+        }
     }
 }
 

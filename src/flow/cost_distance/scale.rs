@@ -3,7 +3,7 @@
 use crate::cell::Cell;
 use crate::error::{Error, Location, Result};
 use crate::flow::cost_distance::friction;
-use crate::flow::cost_distance::friction::FrictionValue;
+use crate::flow::cost_distance::friction::{FrictionSlice, FrictionValue};
 use crate::flow::grid::moves::Connectivity;
 use crate::flow::raster::source::RasterWindow;
 use crate::flow::weighted::rule::{CostRule, MoveCosts, StepLengths};
@@ -134,6 +134,18 @@ impl FrictionScale {
     /// # Errors
     /// [`Error::Count`] if the lengths are not those of the window; [`Error::Value`] at the first cell whose friction is outside the range of the scale.
     pub fn costs<F: FrictionValue>(
+        &self,
+        friction: &[F],
+        window: RasterWindow,
+        costs: &mut [u32],
+    ) -> Result<()> {
+        match F::slice(friction) {
+            FrictionSlice::Single(friction) => self.costs_of(friction, window, costs),
+            FrictionSlice::Double(friction) => self.costs_of(friction, window, costs),
+        }
+    }
+
+    fn costs_of<F: FrictionValue>(
         &self,
         friction: &[F],
         window: RasterWindow,

@@ -6,7 +6,7 @@ use crate::account::available_bytes;
 use crate::cell::Cell;
 use crate::error::{Error, Location, Result, shown};
 use crate::flow::cost_distance::friction;
-use crate::flow::cost_distance::friction::{FrictionCounts, FrictionValue};
+use crate::flow::cost_distance::friction::{FrictionCounts, FrictionSlice, FrictionValue};
 use crate::flow::cost_distance::options::{CostDistanceOptions, CostDistanceProgress};
 use crate::flow::cost_distance::scale::{FrictionScale, check_moves};
 use crate::flow::cost_distance::scaling::Scaling;
@@ -81,14 +81,31 @@ pub fn cost_distance<F: FrictionValue>(
     options: &CostDistanceOptions,
     mut on_progress: impl FnMut(CostDistanceProgress) -> ControlFlow<()>,
 ) -> Result<CostDistance> {
+    match F::slice(friction) {
+        FrictionSlice::Single(friction) => {
+            cost_distance_of(size, friction, targets, options, &mut on_progress)
+        }
+        FrictionSlice::Double(friction) => {
+            cost_distance_of(size, friction, targets, options, &mut on_progress)
+        }
+    }
+}
+
+fn cost_distance_of<F: FrictionValue>(
+    size: [u32; 2],
+    friction: &[F],
+    targets: &[Cell],
+    options: &CostDistanceOptions,
+    on_progress: &mut dyn FnMut(CostDistanceProgress) -> ControlFlow<()>,
+) -> Result<CostDistance> {
     check(size, friction.len(), options)?;
     check_memory(friction, options)?;
     match &options.slope {
         Some(slope) => {
             slope_scale::check(slope, options.cell_size, friction.len())?;
-            solve(size, &friction::on_ground(friction, &slope.elevation), targets, options, &mut on_progress)
+            solve(size, &friction::on_ground(friction, &slope.elevation), targets, options, on_progress)
         }
-        None => solve(size, friction, targets, options, &mut on_progress),
+        None => solve(size, friction, targets, options, on_progress),
     }
 }
 
@@ -98,7 +115,7 @@ fn solve<F: FrictionValue>(
     friction: &[F],
     targets: &[Cell],
     options: &CostDistanceOptions,
-    on_progress: &mut impl FnMut(CostDistanceProgress) -> ControlFlow<()>,
+    on_progress: &mut dyn FnMut(CostDistanceProgress) -> ControlFlow<()>,
 ) -> Result<CostDistance> {
     let size = size.map(|length| length as usize);
     let counts = FrictionCounts::new(friction);
@@ -196,7 +213,7 @@ impl<F: FrictionValue> Job<'_, F> {
         &self,
         scaling: Scaling<'_>,
         solve_count: u32,
-        on_progress: &mut impl FnMut(CostDistanceProgress) -> ControlFlow<()>,
+        on_progress: &mut dyn FnMut(CostDistanceProgress) -> ControlFlow<()>,
     ) -> Result<Option<CostDistance>> {
         let Self { size, friction, counts, .. } = *self;
         let width = size[0];

@@ -117,6 +117,10 @@ impl<S: TileStore> RasterField<'_, S> {
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     pub fn path(&self, raster: &impl Raster, cell: Cell) -> Result<Vec<Cell>> {
+        self.path_over(raster, cell)
+    }
+
+    fn path_over(&self, raster: &dyn Raster, cell: Cell) -> Result<Vec<Cell>> {
         let [width, height] = self.tiling.size;
         let inside = |at: i32, length: u32| u32::try_from(at).ok().filter(|&at| at < length);
         let (Some(x), Some(y), 0) = (inside(cell.x, width), inside(cell.y, height), cell.z) else {
@@ -150,7 +154,7 @@ impl<S: TileStore> RasterField<'_, S> {
     }
 
     /// Reads distances and costs of a tile and of the cells around it.
-    fn read_surroundings(&self, raster: &impl Raster, tile: usize, around: &mut Surroundings) -> Result<()> {
+    fn read_surroundings(&self, raster: &dyn Raster, tile: usize, around: &mut Surroundings) -> Result<()> {
         let window = Tiling { halo: 1, ..self.tiling }.window(tile);
         around.window = Some(window);
         around.costs.clear();

@@ -62,9 +62,9 @@ pub fn solve_raster<'a, S: TileStore>(
     goals: &[Cell],
     store: &'a S,
     options: &RasterOptions,
-    on_progress: impl FnMut(RasterProgress) -> ControlFlow<()>,
+    mut on_progress: impl FnMut(RasterProgress) -> ControlFlow<()>,
 ) -> Result<RasterField<'a, S>> {
-    solve(None, raster, goals, store, options, on_progress)
+    solve(None, raster, goals, store, options, &mut on_progress)?.finish(store)
 }
 
 /// [`solve_raster`] on an engine: a GPU relaxes the tiles. The field is equal bit for bit; on the CPU engine it is the same call.
@@ -107,22 +107,22 @@ pub fn solve_raster_on<'a, S: TileStore>(
     goals: &[Cell],
     store: &'a S,
     options: &RasterOptions,
-    on_progress: impl FnMut(RasterProgress) -> ControlFlow<()>,
+    mut on_progress: impl FnMut(RasterProgress) -> ControlFlow<()>,
 ) -> Result<RasterField<'a, S>> {
     let has_device =
         engine.backend() == Backend::Gpu && options.moves().are_plain() && cfg!(not(target_arch = "wasm32"));
-    solve(has_device.then_some(engine), raster, goals, store, options, on_progress)
+    solve(has_device.then_some(engine), raster, goals, store, options, &mut on_progress)?.finish(store)
 }
 
 /// Solves the field on the device of an engine, or on the CPU.
-fn solve<'a, S: TileStore>(
+fn solve(
     engine: Option<&Engine>,
-    raster: &impl Raster,
+    raster: &dyn Raster,
     goals: &[Cell],
-    store: &'a S,
+    store: &dyn TileStore,
     options: &RasterOptions,
-    mut on_progress: impl FnMut(RasterProgress) -> ControlFlow<()>,
-) -> Result<RasterField<'a, S>> {
+    on_progress: &mut dyn FnMut(RasterProgress) -> ControlFlow<()>,
+) -> Result<RasterSolver> {
     let thread_count = parallel::in_pool(parallel::thread_count);
     let device_limit = engine.and_then(|engine| engine.options().memory_limit).unwrap_or(u64::MAX);
     let mut solver = RasterSolver::within(raster, goals, store, options, thread_count, device_limit)?;
@@ -153,5 +153,5 @@ fn solve<'a, S: TileStore>(
             solver.note(&answer?)?;
         }
     }
-    solver.finish(store)
+    Ok(solver)
 }

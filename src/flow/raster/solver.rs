@@ -85,9 +85,9 @@ impl RasterSolver {
 
     /// The same with tiles that also fit into `device_limit` bytes of a device's memory.
     pub(crate) fn within(
-        raster: &impl Raster,
+        raster: &dyn Raster,
         goals: &[Cell],
-        store: &impl TileStore,
+        store: &dyn TileStore,
         options: &RasterOptions,
         thread_count: usize,
         device_limit: u64,
@@ -209,6 +209,13 @@ impl RasterSolver {
     /// # Errors
     /// [`Error::Invalid`] before the solver [is done](Self::is_done).
     pub fn finish<S: TileStore>(self, store: &S) -> Result<RasterField<'_, S>> {
+        let (tiling, moves) = (self.tiling, self.moves);
+        let (solved, report) = self.outcome()?;
+        Ok(RasterField::new(store, tiling, moves, solved, report))
+    }
+
+    /// The tiles that were solved, and the report.
+    fn outcome(self) -> Result<(HashSet<usize>, RasterReport)> {
         if !self.is_done() {
             return Err(Error::invalid(Location::Argument, "tiles still wait, or are being solved"));
         }
@@ -225,11 +232,11 @@ impl RasterSolver {
             visit_count: self.visit_count,
             resumed_count: self.resumed_count,
         };
-        Ok(RasterField::new(store, self.tiling, self.moves, self.counts.into_keys().collect(), report))
+        Ok((self.counts.into_keys().collect(), report))
     }
 
     /// Takes up the tiles that the store holds already.
-    fn resume(&mut self, store: &impl TileStore) -> Result<()> {
+    fn resume(&mut self, store: &dyn TileStore) -> Result<()> {
         let tiling = self.tiling;
         let mut distances = Vec::new();
         let stored = |number: usize, distances: &mut Vec<u64>| {
@@ -279,7 +286,7 @@ impl RasterSolver {
 }
 
 /// The goals that can be used, sorted and each once, and what became of all.
-fn sort_out(raster: &impl Raster, goals: &[Cell]) -> Result<(Vec<[u32; 2]>, GoalReport)> {
+fn sort_out(raster: &dyn Raster, goals: &[Cell]) -> Result<(Vec<[u32; 2]>, GoalReport)> {
     let size = raster.size();
     let (cells, report) = goals::sort_out(goals, |goal| {
         let inside = |at: i32, length: u32| u32::try_from(at).ok().filter(|&at| at < length);
@@ -294,7 +301,7 @@ fn sort_out(raster: &impl Raster, goals: &[Cell]) -> Result<(Vec<[u32; 2]>, Goal
 }
 
 /// All that the distances in a store depend on, a line each.
-fn job(raster: &impl Raster, tiling: Tiling, options: &RasterOptions, goals: &[[u32; 2]]) -> String {
+fn job(raster: &dyn Raster, tiling: Tiling, options: &RasterOptions, goals: &[[u32; 2]]) -> String {
     let [width, height] = tiling.size;
     let mut goal_hash = crc32fast::Hasher::new();
     goals.iter().flatten().for_each(|at| goal_hash.update(&at.to_le_bytes()));

@@ -93,8 +93,7 @@ impl TileTask {
     /// # Errors
     /// [`Error::Invalid`] at a cell whose distance does not fit in 64 bits; [`Error::Value`] for a raster of another size; what the raster and the store give.
     pub fn solve(&self, raster: &impl Raster, store: &impl TileStore) -> Result<TileAnswer> {
-        self.check(raster)?;
-        self.solve_in(raster, store, &mut TileArrays::default(), None)
+        self.solve_checked(raster, store, None)
     }
 
     /// The same on an engine: a GPU lowers the distances. The answer and the tile in the store are equal bit for bit, so some workers may have a GPU and others
@@ -128,14 +127,22 @@ impl TileTask {
         raster: &impl Raster,
         store: &impl TileStore,
     ) -> Result<TileAnswer> {
+        self.solve_checked(raster, store, TileDevice::new(engine, 1).as_ref())
+    }
+
+    fn solve_checked(
+        &self,
+        raster: &dyn Raster,
+        store: &dyn TileStore,
+        device: Option<&TileDevice>,
+    ) -> Result<TileAnswer> {
         self.check(raster)?;
-        let device = TileDevice::new(engine, 1);
-        self.solve_in(raster, store, &mut TileArrays::default(), device.as_ref())
+        self.solve_in(raster, store, &mut TileArrays::default(), device)
     }
 
     /// # Errors
     /// [`Error::Value`] for a raster of another size.
-    fn check(&self, raster: &impl Raster) -> Result<()> {
+    fn check(&self, raster: &dyn Raster) -> Result<()> {
         if raster.size() == self.tiling.size {
             return Ok(());
         }
@@ -147,8 +154,8 @@ impl TileTask {
     /// The same in arrays that another tile has left, on the device where there is one.
     pub(crate) fn solve_in(
         &self,
-        raster: &impl Raster,
-        store: &impl TileStore,
+        raster: &dyn Raster,
+        store: &dyn TileStore,
         arrays: &mut TileArrays,
         device: Option<&TileDevice>,
     ) -> Result<TileAnswer> {

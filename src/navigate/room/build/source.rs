@@ -26,24 +26,24 @@ pub(crate) enum Floor {
 
 #[cfg_attr(not(feature = "serde"), allow(unused_variables))]
 impl Source {
-    pub(crate) fn rings(outer: &[[f64; 2]], holes: &[impl AsRef<[[f64; 2]]>], options: &Options) -> Self {
+    pub(crate) fn rings(outer: &[[f64; 2]], holes: &[&[[f64; 2]]], options: &Options) -> Self {
         Self {
             #[cfg(feature = "serde")]
             floor: Floor::Rings {
                 outer: outer.to_vec(),
-                holes: holes.iter().map(|hole| hole.as_ref().to_vec()).collect(),
+                holes: holes.iter().map(|hole| hole.to_vec()).collect(),
             },
             #[cfg(feature = "serde")]
             options: options.clone(),
         }
     }
 
-    pub(crate) fn cells(points: &[[f64; 2]], cells: &[impl AsRef<[u32]>], options: &Options) -> Self {
+    pub(crate) fn cells(points: &[[f64; 2]], cells: &[&[u32]], options: &Options) -> Self {
         Self {
             #[cfg(feature = "serde")]
             floor: Floor::Cells {
                 points: points.to_vec(),
-                cells: cells.iter().map(|cell| cell.as_ref().to_vec()).collect(),
+                cells: cells.iter().map(|cell| cell.to_vec()).collect(),
             },
             #[cfg(feature = "serde")]
             options: options.clone(),

@@ -42,6 +42,11 @@ impl Room {
     /// where the holes leave no room. Rings that cross, touch or repeat points are repaired, and [`Room::repairs`] says where; without
     /// [`Options::repair`] the first such place, unless it is a mere touch, is an error.
     pub fn new(outer: &[[f64; 2]], holes: &[impl AsRef<[[f64; 2]]>], options: Options) -> Result<Self> {
+        let holes: Vec<&[[f64; 2]]> = holes.iter().map(AsRef::as_ref).collect();
+        Self::of_rings(outer, &holes, options)
+    }
+
+    fn of_rings(outer: &[[f64; 2]], holes: &[&[[f64; 2]]], options: Options) -> Result<Self> {
         let doors = &options.doors;
         check_radius(options.radius)?;
         for &[from, to] in doors {
@@ -56,7 +61,7 @@ impl Room {
         };
         let mut repairs = Vec::new();
         let mut arrangement = Arrangement::default();
-        let all = std::iter::once(outer).chain(holes.iter().map(AsRef::as_ref));
+        let all = std::iter::once(outer).chain(holes.iter().copied());
         rings::add_rings(&mut arrangement, all, &mut repairs)?;
         add_doors(&mut arrangement);
         let intersections = arrangement.arrange().map_err(too_dense)?;
@@ -71,7 +76,7 @@ impl Room {
         holes_outside.sort_unstable();
         holes_outside.dedup();
         for ring in holes_outside.into_iter().map(|ring| ring as usize) {
-            let place = rings::first_outside(outer, holes[ring - 1].as_ref());
+            let place = rings::first_outside(outer, holes[ring - 1]);
             repairs.push(Repair { ring, kind: RepairKind::HoleOutside, place });
         }
         if !options.repair {
@@ -120,6 +125,11 @@ impl Room {
     /// vertex that does not exist; [`Error::Count`] for a cell of fewer than three corners, and for doors in the options;
     /// [`Error::Invalid`] for a cell that is not convex or not counter-clockwise, or that shares an edge with two others.
     pub fn from_cells(points: &[[f64; 2]], cells: &[impl AsRef<[u32]>], options: Options) -> Result<Self> {
+        let cells: Vec<&[u32]> = cells.iter().map(AsRef::as_ref).collect();
+        Self::of_cells(points, &cells, options)
+    }
+
+    fn of_cells(points: &[[f64; 2]], cells: &[&[u32]], options: Options) -> Result<Self> {
         check_radius(options.radius)?;
         refuse_doors(&options)?;
         let source = Source::cells(points, cells, &options);
@@ -130,8 +140,7 @@ impl Room {
             .collect::<Result<Vec<_>>>()?;
         let mut corners = Vec::new();
         let mut counts = Vec::new();
-        for (cell, own) in cells.iter().enumerate() {
-            let own = own.as_ref();
+        for (cell, &own) in cells.iter().enumerate() {
             if let Some(vertex) = own.iter().find(|&&vertex| vertex as usize >= points.len()) {
                 let (index, count) = (u64::from(*vertex), points.len() as u64);
                 return Err(Error::Missing { at: Location::Polygon(cell), what: "vertex", index, count });

@@ -94,6 +94,10 @@ impl Surface {
         goal: impl Into<Place>,
         costs: &[f64],
     ) -> Result<CostPath> {
+        self.path_by_costs_inner(start.into(), goal.into(), costs)
+    }
+
+    fn path_by_costs_inner(&self, start: Place, goal: Place, costs: &[f64]) -> Result<CostPath> {
         if costs.len() != self.mesh.triangle_count() {
             return Err(Error::Count {
                 at: Location::Argument,
@@ -110,7 +114,7 @@ impl Surface {
             return Err(Error::value(Location::Argument, "costs", value, "it must be from 1 to 1e100"));
         }
         let mut found = CostPath { path: Path::default(), cost: f64::INFINITY };
-        let places = [start.into(), goal.into()];
+        let places = [start, goal];
         let Some([start, goal]) = self.resolve_both(places, self.max_snap, &mut found.path)? else {
             return Ok(found);
         };

@@ -58,8 +58,11 @@ impl Surface {
     /// nothing; [`Error::TooMany`](crate::Error::TooMany) where more than 2³¹ windows are needed. A source off the mesh is no error: each
     /// path reports it.
     pub fn field(&self, source: impl Into<Place>) -> Result<Field<'_>> {
+        self.field_inner(source.into())
+    }
+
+    fn field_inner(&self, place: Place) -> Result<Field<'_>> {
         span!("hullfield.surface.field");
-        let place = source.into();
         let walkable = Walkable(&self.walkable);
         let found = self.resolve("source", place)?;
         let mut field = Field {
@@ -156,8 +159,11 @@ impl Field<'_> {
     /// # Errors
     /// As [`distance`](Self::distance). A goal that can't be reached is no error: [`Path::reach`] reports it.
     pub fn path(&self, goal: impl Into<Place>) -> Result<Path> {
+        self.path_inner(goal.into())
+    }
+
+    fn path_inner(&self, place: Place) -> Result<Path> {
         span!("hullfield.surface.field.path");
-        let place = goal.into();
         let goal = self.resolve_goal(self.surface.resolve("goal", place)?);
         let mut path = Path::default();
         path.clear();
@@ -200,11 +206,19 @@ impl Field<'_> {
     /// # Errors
     /// As [`path`](Self::path), with the index of the goal.
     pub fn paths<P: Into<Place> + Copy + Sync>(&self, goals: &[P]) -> Result<Batch<Path, Stats>> {
+        self.paths_inner(goals.len(), &|query| goals[query].into())
+    }
+
+    fn paths_inner(
+        &self,
+        count: usize,
+        goal: &(dyn Fn(usize) -> Place + Sync),
+    ) -> Result<Batch<Path, Stats>> {
         span!("hullfield.surface.field.paths");
         let begun = Instant::now();
-        let answer = |query: usize| self.path(goals[query]).map_err(|error| error.in_query(query));
+        let answer = |query: usize| self.path_inner(goal(query)).map_err(|error| error.in_query(query));
         // All results are collected first, so that of several errors the first is returned.
-        batch(map_singly(goals.len(), answer), begun)
+        batch(map_singly(count, answer), begun)
     }
 
     fn resolve_goal(&self, found: Option<ResolvedPlace>) -> std::result::Result<ResolvedPlace, Reach<Point>> {

@@ -173,9 +173,13 @@ impl Surface {
         goal: impl Into<Place>,
         options: &PathOptions,
     ) -> Result<Path> {
+        self.path_inner(start.into(), goal.into(), options)
+    }
+
+    fn path_inner(&self, start: Place, goal: Place, options: &PathOptions) -> Result<Path> {
         span!("hullfield.surface.path");
         options.method.check()?;
-        let ends = [start.into(), goal.into()];
+        let ends = [start, goal];
         self.with_scratch(|scratch| self.path_of(scratch, ends, options))
     }
 
@@ -200,16 +204,24 @@ impl Surface {
         queries: &[[P; 2]],
         options: &PathOptions,
     ) -> Result<Batch<Path, Stats>> {
+        self.paths_inner(queries.len(), &|query| queries[query].map(P::into), options)
+    }
+
+    fn paths_inner(
+        &self,
+        count: usize,
+        ends: &(dyn Fn(usize) -> [Place; 2] + Sync),
+        options: &PathOptions,
+    ) -> Result<Batch<Path, Stats>> {
         span!("hullfield.surface.paths");
         let begun = Instant::now();
         options.method.check()?;
         let answer = |query: usize| {
-            let ends = queries[query].map(P::into);
-            self.with_scratch(|scratch| self.path_of(scratch, ends, options))
+            self.with_scratch(|scratch| self.path_of(scratch, ends(query), options))
                 .map_err(|error| error.in_query(query))
         };
         // All results are collected first, so that of several errors the first is returned.
-        batch(map_singly(queries.len(), answer), begun)
+        batch(map_singly(count, answer), begun)
     }
 
     /// Answers one query.

@@ -141,7 +141,11 @@ impl Surface {
         direction: [f64; 3],
         max_distance: f64,
     ) -> Result<Option<RayHit>> {
-        let start = self.resolve_within_snap("start", start.into())?;
+        self.raycast_inner(start.into(), direction, max_distance)
+    }
+
+    fn raycast_inner(&self, start: Place, direction: [f64; 3], max_distance: f64) -> Result<Option<RayHit>> {
+        let start = self.resolve_within_snap("start", start)?;
         check(Location::Argument, "direction", direction)?;
         let refuse =
             |field, value, allowed: &str| Err(Error::value(Location::Argument, field, value, allowed));
@@ -185,7 +189,11 @@ impl Surface {
     /// # Errors
     /// [`Error::Value`] for a coordinate that is not finite or larger than 1e150, and for a path that crosses more than 2²⁴ edges.
     pub fn move_along(&self, start: impl Into<Place>, displacement: [f64; 3]) -> Result<Option<PathPlace>> {
-        let start = self.resolve_within_snap("start", start.into())?;
+        self.move_along_inner(start.into(), displacement)
+    }
+
+    fn move_along_inner(&self, start: Place, displacement: [f64; 3]) -> Result<Option<PathPlace>> {
+        let start = self.resolve_within_snap("start", start)?;
         check(Location::Argument, "displacement", displacement)?;
         let Some(start) = start else { return Ok(None) };
         let (triangle, position) = (start.point.triangle, start.position());

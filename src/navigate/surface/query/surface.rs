@@ -150,8 +150,16 @@ impl Surface {
         options: Options,
         mut on_progress: impl FnMut(BuildProgress) -> ControlFlow<()>,
     ) -> Result<Self> {
+        Self::build_inner(models, options, &mut on_progress)
+    }
+
+    fn build_inner(
+        models: &[Model],
+        options: Options,
+        on_progress: &mut dyn FnMut(BuildProgress) -> ControlFlow<()>,
+    ) -> Result<Self> {
         let max_snap = check_max_snap(options.max_snap)?;
-        let mut progress = ProgressReporter { on_progress: &mut on_progress };
+        let mut progress = ProgressReporter { on_progress };
         let (mesh, report) = build::build(models, &options, &mut progress)?;
         let count = mesh.triangle_count();
         progress.report(BuildStage::Index, 0, count)?;

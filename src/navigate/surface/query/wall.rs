@@ -65,7 +65,11 @@ impl Surface {
     /// [`Error::Value`](crate::Error::Value) for a coordinate that is not finite or larger than 1e150, and for a [place](Place) that names
     /// nothing; [`Error::TooMany`](crate::Error::TooMany) where more than 2³¹ windows are needed.
     pub fn distance_to_wall(&self, point: impl Into<Place>) -> Result<Option<WallDistance>> {
-        let Some(end) = self.resolve_within_snap("point", point.into())? else { return Ok(None) };
+        self.distance_to_wall_inner(point.into())
+    }
+
+    fn distance_to_wall_inner(&self, point: Place) -> Result<Option<WallDistance>> {
+        let Some(end) = self.resolve_within_snap("point", point)? else { return Ok(None) };
         if self.report.boundary_edge_count == 0 && self.walkable.iter().all(|&walkable| walkable) {
             return Ok(None);
         }
