@@ -52,7 +52,8 @@ pub(crate) fn test(args: &[String]) -> Result<(), String> {
     };
     let mut build = environment.command("maturin");
     // With the library that the benches' tests use, which is optimized as in a wheel for users.
-    build.args(["develop", "--profile", OPTIMIZED, "--features", ONE_BUILD]);
+    build.args(["develop", "--profile", "dev", "--features", ONE_BUILD]);
+    build.arg("--config").arg(root().join(OPTIMIZED));
     if !step("build", &mut build) {
         return Err("the Python package could not be built".to_owned());
     }

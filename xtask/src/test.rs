@@ -58,8 +58,12 @@ const WEB_FEATURE: &str = ",hullfield-web/playground";
 /// The feature that makes optimized builds of several packages share the library: see `xtask/one-build`.
 pub(crate) const ONE_BUILD: &str = "one-build";
 
-/// The profile of the benches' tests and of the wheel's. Both use the same build of the library.
-pub(crate) const OPTIMIZED: &str = "ci";
+/// What the benches' tests and the wheel's are built with, beside the profile `dev`. Both use the same build of the library, and what
+/// the tests have built of its dependencies.
+pub(crate) const OPTIMIZED: &str = "xtask/optimized.toml";
+
+/// What the program of the benches says of its level there.
+const OPTIMIZED_LEVEL: (&str, &str) = ("HULLFIELD_OPT_LEVEL", "3 for the library alone");
 
 /// The selection of tests.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
@@ -349,7 +353,7 @@ fn selecting_args(tests: &[GpuTest], rest: &[String]) -> Vec<String> {
     args
 }
 
-/// Runs the tests of the benches, which are built in release with the features that the wheel's build has, and counts the instructions of a few
+/// Runs the tests of the benches, which are built as [`OPTIMIZED`] says with the features that the wheel's build has, and counts the instructions of a few
 /// cases. `args` are passed to `cargo test`.
 ///
 /// # Errors
@@ -359,7 +363,7 @@ pub(crate) fn benches(args: &[String]) -> Result<(), String> {
     eprintln!("xtask: GPU adapter: {found}");
     let mut tests: Vec<String> = [
         "test",
-        "--profile",
+        "--config",
         OPTIMIZED,
         "--package",
         BENCH_PACKAGE,
@@ -376,7 +380,7 @@ pub(crate) fn benches(args: &[String]) -> Result<(), String> {
     let (mut totals, mut seen) = (Totals::default(), Seen::default());
     let mut prepared = |args: &[String]| {
         let mut command = cargo();
-        command.env("HULLFIELD_LONG", "1").args(args);
+        command.env("HULLFIELD_LONG", "1").env(OPTIMIZED_LEVEL.0, OPTIMIZED_LEVEL.1).args(args);
         run_cargo(&mut command, &mut totals, &mut seen)
     };
     let step = Step::begin("build of the benches");
@@ -388,7 +392,7 @@ pub(crate) fn benches(args: &[String]) -> Result<(), String> {
     let is_passed = step.end(prepared(&tests)?.success());
     record::append(&Line::Count { passed: totals.passed, failed: totals.failed, skipped: totals.ignored });
     let step = Step::begin("instruction counts");
-    let program = target().join(OPTIMIZED).join(format!("{BENCH_PACKAGE}{}", std::env::consts::EXE_SUFFIX));
+    let program = target().join("debug").join(format!("{BENCH_PACKAGE}{}", std::env::consts::EXE_SUFFIX));
     let status = Command::new(&program).current_dir(root()).args(["check", "--tolerance", "10%"]).status();
     let status = status.map_err(|error| format!("{}: {error}", program.display()))?;
     if status.code() == Some(NOT_COMPARABLE) {
@@ -589,14 +593,14 @@ mod tests {
     }
 
     /// The packages of a build, each with its sets of features.
-    fn features(args: &str) -> std::collections::BTreeMap<String, BTreeSet<String>> {
-        let always = ["tree", "--edges", "normal,build", "--prefix", "none", "--format", "{p}\t{f}"];
+    fn features(edges: &str, args: &str) -> std::collections::BTreeMap<String, BTreeSet<String>> {
+        let always = ["tree", "--edges", edges, "--prefix", "none", "--format", "{p}\t{f}"];
         let output = cargo().args(always).args(args.split(' ')).output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(output.status.success(), "{args}");
         let mut packages = std::collections::BTreeMap::<_, BTreeSet<String>>::new();
-        for line in text.lines() {
-            let (package, features) = line.split_once('\t').unwrap();
+        // Between the packages are lines that name the kind of edge.
+        for (package, features) in text.lines().filter_map(|line| line.split_once('\t')) {
             let features = features.trim_end_matches(" (*)");
             packages
                 .entry(package.trim_end_matches(" (*)").to_owned())
@@ -608,10 +612,10 @@ mod tests {
 
     /// Else cargo would compile the library and wgpu once more.
     #[test]
-    fn release_builds_share_the_library_and_what_it_depends_on() {
-        let closure = features("--package hullfield --features serde,inspect");
+    fn optimized_builds_share_the_library_and_what_it_depends_on() {
+        let closure = features("normal,build", "--package hullfield --features serde,inspect");
         let builds = ["hullfield-bench", "hullfield-python", "hullfield-cli"]
-            .map(|package| features(&format!("--package {package} --features {ONE_BUILD}")));
+            .map(|package| features("normal,build", &format!("--package {package} --features {ONE_BUILD}")));
         for package in closure.keys() {
             let sets: Vec<_> = builds.iter().map(|build| build.get(package)).collect();
             assert!(
@@ -620,6 +624,16 @@ mod tests {
             );
         }
         assert!(closure.len() > 50 && closure.keys().any(|package| package.starts_with("wgpu-core ")));
+        // They take it from the build of the tests.
+        let apart = APART.map(|package| format!("--exclude {package}")).join(" ");
+        let tests = features("normal,build,dev", &format!("--workspace {apart} --features {FEATURES}"));
+        for package in closure.keys().filter(|package| !package.starts_with("hullfield ")) {
+            let (of_tests, optimized) = (tests.get(package), builds[0].get(package));
+            assert!(
+                of_tests.is_some() && of_tests.zip(optimized).is_none_or(|(all, some)| some.is_subset(all)),
+                "{package} has other features in the build of the tests: {of_tests:?}, here {optimized:?}. Add them to xtask/one-build/Cargo.toml"
+            );
+        }
     }
 
     /// A renamed test must be renamed in the short selection too.
