@@ -233,10 +233,11 @@ impl Surface {
                         (&links[to].from, links[to].cost + lower_bound[to])
                     };
                     let least = length + straight(here, there) + rest;
-                    if least < bound
-                        && walks.len() < limit
-                        && self.may_connect(island(here), island(there), here, there)
-                    {
+                    if least < bound && self.may_connect(island(here), island(there), here, there) {
+                        if walks.len() >= limit {
+                            let (count, limit) = (walks.len() as u64 + 1, limit as u64);
+                            return Err(Error::TooMany { what: "walks between links", count, limit });
+                        }
                         heap.push(least, walks.len() as u32);
                         walks.push(Walk { from: node, to, length: None });
                     }

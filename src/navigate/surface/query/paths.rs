@@ -165,7 +165,7 @@ impl Surface {
     /// # Errors
     /// [`Error::Value`] for a coordinate that is not finite or larger than 1e150, for a [place](Place) that names a triangle, a face or a
     /// vertex that does not exist or was left out, and for a tolerance that is negative or NaN; [`Error::TooMany`] where more than 2³¹
-    /// windows are needed. A point off the mesh, a name of nothing walkable and a goal that can't be reached are no errors:
+    /// windows, or walks between links, are needed. A point off the mesh, a name of nothing walkable and a goal that can't be reached are no errors:
     /// [`Path::reach`] reports them.
     pub fn path(
         &self,
