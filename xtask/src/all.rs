@@ -28,13 +28,14 @@ const FIRST_LANE: [Stage; 2] = [
     Stage { name: "second driver", args: &["test", "--driver", "swiftshader", "--short", "--if-there"] },
 ];
 
-/// What follows the downloads, in this order, with folders of its own for what it builds. Its output is printed between the stages of the
-/// first lane.
+/// What follows the downloads, in this order. Its output is printed between the stages of the first lane.
 const SECOND_LANE: [Stage; 3] = [
+    // First, as it builds in a folder of its own: cargo lets one build at a time into the folder that the others share.
+    Stage { name: "browser", args: &["test", "--web", "--quick-build"] },
+    // It takes what the tests have built.
     Stage { name: "benches", args: &["test", "--benches"] },
     // It shares the benches' build of the library.
     Stage { name: "wheel", args: &["test", "--python"] },
-    Stage { name: "browser", args: &["test", "--web", "--quick-build"] },
 ];
 
 /// How many tests the table has.
