@@ -30,7 +30,7 @@ const FIRST_LANE: [Stage; 2] = [
 
 /// What follows the downloads, in this order. Its output is printed between the stages of the first lane.
 const SECOND_LANE: [Stage; 3] = [
-    // First, as it builds in a folder of its own: cargo lets one build at a time into the folder that the others share.
+    // The browser is first because it has a build folder of its own. Cargo runs one build at a time in the folder that the others share.
     Stage { name: "browser", args: &["test", "--web", "--quick-build"] },
     // It takes what the tests have built.
     Stage { name: "benches", args: &["test", "--benches"] },
@@ -357,7 +357,7 @@ impl Row {
 /// A test program that ran for less is not in the table.
 const SHORTEST_SECONDS: f64 = 1.0;
 
-/// The table of stages, their parts, and their test programs. `wall_seconds` is the time of all stages together.
+/// The table of stages, their parts, and their test programs. `wall_seconds` is the time from the first stage's start to the last one's end.
 fn table(rows: &[Row], wall_seconds: f64) -> String {
     let mut text = line("stage", "result", "CPU s", "wall s", "peak MB");
     let seconds = |value: f64| format!("{value:.1}");

@@ -58,11 +58,11 @@ const WEB_FEATURE: &str = ",hullfield-web/playground";
 /// The feature that makes optimized builds of several packages share the library: see `xtask/one-build`.
 pub(crate) const ONE_BUILD: &str = "one-build";
 
-/// What the benches' tests and the wheel's are built with, beside the profile `dev`. Both use the same build of the library, and what
-/// the tests have built of its dependencies.
+/// The settings of cargo for the tests of the benches and of the wheel. Both share one build of the library, and take its dependencies from
+/// the build of the other tests.
 pub(crate) const OPTIMIZED: &str = "xtask/optimized.toml";
 
-/// What the program of the benches says of its level there.
+/// The level of optimization that the program of the benches reports there.
 const OPTIMIZED_LEVEL: (&str, &str) = ("HULLFIELD_OPT_LEVEL", "3 for the library alone");
 
 /// The selection of tests.
@@ -599,7 +599,7 @@ mod tests {
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(output.status.success(), "{args}");
         let mut packages = std::collections::BTreeMap::<_, BTreeSet<String>>::new();
-        // Between the packages are lines that name the kind of edge.
+        // Lines without a tab name a kind of dependency, not a package.
         for (package, features) in text.lines().filter_map(|line| line.split_once('\t')) {
             let features = features.trim_end_matches(" (*)");
             packages

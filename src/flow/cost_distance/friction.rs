@@ -8,7 +8,8 @@ pub trait FrictionValue: sealed::Sealed + Copy + Into<f64> + Send + Sync + 'stat
 impl FrictionValue for f32 {}
 impl FrictionValue for f64 {}
 
-/// Friction whose type is known, so that the work over it is compiled in this crate and not in each that uses it.
+/// A raster of friction, as one of the two types. A match on it calls code that this crate has compiled; a generic call would be compiled
+/// again in each crate that makes it.
 #[derive(Debug, Clone, Copy)]
 pub enum FrictionSlice<'a> {
     Single(&'a [f32]),
