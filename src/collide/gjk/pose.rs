@@ -521,3 +521,33 @@ pub(crate) fn furthest(points: &[DVec3], direction: DVec3) -> DVec3 {
     }
     best
 }
+
+#[cfg(test)]
+mod tests {
+    use glam::DVec3;
+
+    use super::{Placed, Spheres};
+
+    /// A ball of radius 1 whose centre is off by up to 0.25.
+    fn ball(x: f64) -> Placed {
+        Placed {
+            center: DVec3::new(x, 0.0, 0.0),
+            radius: 1.0,
+            inner_radius: 1.0,
+            excess: 0.25,
+            ..Placed::default()
+        }
+    }
+
+    #[test]
+    fn spheres_leave_room_for_the_rounding_of_both_centers() {
+        let at = |x: f64| Spheres::new(&ball(0.0), &ball(x));
+        // The spheres touch at a distance of 2. Both centres together are off by up to 0.5.
+        assert!(!at(2.49).are_apart());
+        assert!(at(2.51).are_apart());
+        assert!(!at(3.49).are_farther_than(1.0));
+        assert!(at(3.51).are_farther_than(1.0));
+        assert!(!at(1.51).are_deep());
+        assert!(at(1.49).are_deep());
+    }
+}
