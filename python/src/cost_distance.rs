@@ -133,10 +133,7 @@ fn report<'py>(py: Python<'py>, report: &CostDistanceReport) -> PyResult<Bound<'
     all.set_item("farthest", report.farthest)?;
     all.set_item("not_finite_count", report.not_finite_count)?;
     all.set_item("not_positive_count", report.not_positive_count)?;
-    all.set_item("unit", report.unit)?;
     all.set_item("error_bound", report.error_bound)?;
-    all.set_item("distance_bits", report.distance_bits)?;
-    all.set_item("solve_count", report.solve_count)?;
     Ok(all)
 }
 

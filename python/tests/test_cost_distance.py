@@ -109,7 +109,7 @@ def test_distances_are_those_of_dijkstra(kind: str) -> None:
         }
         found = cost_distance(None, targets, friction=friction, **options)
         expected = dijkstra(friction, targets, **options)
-        assert found.report.error_bound < (1e-3 if kind == "decades" else 1e-6)
+        assert found.report.error_bound < 1e-12
         assert agree(found.distances, expected, found.report.error_bound), options
         # The comparison can fail.
         worse = found.distances.copy()
@@ -326,9 +326,21 @@ def test_friction_of_any_size_keeps_its_bound() -> None:
     for factor in (1e-300, 1e-30, 1e-5, 1.0, 1e5, 1e30, 1e300):
         friction = terrain("random", (12, 13)) * factor
         found = cost_distance(None, [(0, 0)], friction=friction)
-        assert found.report.error_bound < 1e-6
+        assert found.report.error_bound < 1e-12
         if 1e-30 <= factor <= 1e30:
             assert agree(found.distances, dijkstra(friction, [(0, 0)]), found.report.error_bound)
+
+
+@pytest.mark.parametrize("fill", [1e9, 9.969209968386869e36, 3.4028234663852886e38, 1.7976931348623157e308])
+def test_one_costly_cell_changes_nothing_elsewhere(fill: float) -> None:
+    friction = terrain("random", (30, 41))
+    for dtype in [np.float32, np.float64] if fill < 1e39 else [np.float64]:
+        costly, walled = friction.astype(dtype), friction.astype(dtype)
+        costly[17, 23], walled[17, 23] = fill, np.nan
+        found, expected = (cost_distance(None, [(3, 4)], friction=values).distances for values in (costly, walled))
+        elsewhere = np.arange(friction.size).reshape(friction.shape) != 17 * 41 + 23
+        np.testing.assert_array_equal(found[elsewhere], expected[elsewhere])
+        assert found[17, 23] > 0.4 * min(fill, 3e38)
 
 
 def test_scikit_image_agrees() -> None:

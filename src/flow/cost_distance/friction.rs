@@ -1,5 +1,7 @@
 //! Rasters of friction: what they hold, and their costs as whole numbers.
 
+use crate::error::{Error, Location, Result};
+use crate::flow::weighted::distance::{exponent, power_of_two};
 use crate::parallel;
 
 /// A number that friction is given in: `f32` or `f64`.
@@ -22,11 +24,18 @@ pub(crate) mod sealed {
     pub trait Sealed: Sized {
         const NAN: Self;
 
+        /// The number times a power of two that [`factor`](super::factor) found; f32 needs none.
+        fn scaled(self, factor: f64) -> Self;
+
         fn slice(values: &[Self]) -> FrictionSlice<'_>;
     }
 
     impl Sealed for f32 {
         const NAN: Self = Self::NAN;
+
+        fn scaled(self, _: f64) -> Self {
+            self
+        }
 
         fn slice(values: &[Self]) -> FrictionSlice<'_> {
             FrictionSlice::Single(values)
@@ -36,6 +45,10 @@ pub(crate) mod sealed {
     impl Sealed for f64 {
         const NAN: Self = Self::NAN;
 
+        fn scaled(self, factor: f64) -> Self {
+            self * factor
+        }
+
         fn slice(values: &[Self]) -> FrictionSlice<'_> {
             FrictionSlice::Double(values)
         }
@@ -44,8 +57,6 @@ pub(crate) mod sealed {
 
 /// Values for one thread at a time.
 const CHUNK: usize = 1 << 16;
-/// Added to a number from 0 to 2³², it leaves the nearest whole number in the lowest bits.
-const TO_WHOLE: f64 = (1_u64 << 52) as f64;
 
 /// What a raster of friction holds.
 #[derive(Debug, Clone, Copy)]
@@ -53,9 +64,9 @@ pub(crate) struct FrictionCounts {
     /// The least and the largest friction of cells that are no barriers; infinite where there are none.
     pub(crate) min: f64,
     pub(crate) max: f64,
-    /// The sum of the friction of these cells, and that of its inverse.
-    pub(crate) sum: f64,
-    pub(crate) inverse_sum: f64,
+    /// The number of these cells, and the sum of their friction's logarithms to base 2, each rounded down.
+    free: u64,
+    log_sum: i64,
     /// Cells whose friction is not a number, or infinite.
     pub(crate) not_finite: u64,
     /// Cells whose friction is 0 or negative.
@@ -63,21 +74,19 @@ pub(crate) struct FrictionCounts {
 }
 
 impl FrictionCounts {
-    /// Friction as the wave meets it: it goes around what is costly. The geometric mean of the mean and the harmonic mean.
+    /// Friction as the wave meets it: it goes around what is costly, however much that costs. About the geometric mean.
     pub(crate) fn typical(&self) -> f64 {
-        (self.sum / self.inverse_sum).sqrt()
+        power_of_two((self.log_sum / (self.free as i64).max(1)) as i32)
     }
 
     pub(crate) fn new<F: FrictionValue>(friction: &[F]) -> Self {
-        // The sums are added in the order of the cells, so they are the same for any number of threads.
         let parts = parallel::map_chunks(friction, CHUNK, counts_of);
-        let none =
-            Self { min: f64::INFINITY, max: 0.0, sum: 0.0, inverse_sum: 0.0, not_finite: 0, not_positive: 0 };
+        let none = Self { min: f64::INFINITY, max: 0.0, free: 0, log_sum: 0, not_finite: 0, not_positive: 0 };
         parts.into_iter().fold(none, |all, part| Self {
             min: all.min.min(part.min),
             max: all.max.max(part.max),
-            sum: all.sum + part.sum,
-            inverse_sum: all.inverse_sum + part.inverse_sum,
+            free: all.free + part.free,
+            log_sum: all.log_sum + part.log_sum,
             not_finite: all.not_finite + part.not_finite,
             not_positive: all.not_positive + part.not_positive,
         })
@@ -88,7 +97,7 @@ impl FrictionCounts {
 fn counts_of<F: FrictionValue>(friction: &[F]) -> FrictionCounts {
     const LANES: usize = 8;
     let (mut min, mut max) = ([f64::INFINITY; LANES], [0.0; LANES]);
-    let (mut sum, mut inverse_sum) = ([0.0; LANES], [0.0; LANES]);
+    let (mut free, mut log_sum) = ([0_u64; LANES], [0_i64; LANES]);
     let (mut not_finite, mut not_positive) = ([0_u64; LANES], [0_u64; LANES]);
     let mut padded = [f64::NAN; LANES];
     let mut padding = 0;
@@ -106,8 +115,8 @@ fn counts_of<F: FrictionValue>(friction: &[F]) -> FrictionCounts {
             let is_free = is_finite & (value > 0.0);
             min[lane] = if is_free & (value < min[lane]) { value } else { min[lane] };
             max[lane] = if is_free & (value > max[lane]) { value } else { max[lane] };
-            sum[lane] += if is_free { value } else { 0.0 };
-            inverse_sum[lane] += if is_free { 1.0 / value } else { 0.0 };
+            free[lane] += u64::from(is_free);
+            log_sum[lane] += if is_free { i64::from(exponent(value)) } else { 0 };
             not_finite[lane] += u64::from(!is_finite);
             not_positive[lane] += u64::from(is_finite & !is_free);
         }
@@ -115,47 +124,36 @@ fn counts_of<F: FrictionValue>(friction: &[F]) -> FrictionCounts {
     FrictionCounts {
         min: min.into_iter().fold(f64::INFINITY, f64::min),
         max: max.into_iter().fold(0.0, f64::max),
-        sum: sum.into_iter().sum(),
-        inverse_sum: inverse_sum.into_iter().sum(),
+        free: free.into_iter().sum(),
+        log_sum: log_sum.into_iter().sum(),
         not_finite: not_finite.into_iter().sum::<u64>() - padding as u64,
         not_positive: not_positive.into_iter().sum(),
     }
 }
 
-/// Writes `factor` times friction, rounded to whole numbers from 1 to 2³² − 1; 0 for barriers. Returns the largest error of rounding.
-#[multiversion::multiversion(targets("x86_64+avx2"))]
-pub(crate) fn scale_row<F: FrictionValue>(friction: &[F], factor: f64, costs: &mut [u32]) -> f64 {
-    let mut largest = 0.0;
-    for (cost, &value) in costs.iter_mut().zip(friction) {
-        let value: f64 = value.into();
-        let is_free = (value > 0.0) & (value < f64::INFINITY);
-        let scaled = if is_free { value * factor } else { 0.0 };
-        let most = if scaled < f64::from(u32::MAX) { scaled } else { f64::from(u32::MAX) };
-        let least = if (most < 1.0) & is_free { 1.0 } else { most };
-        let shifted = least + TO_WHOLE;
-        *cost = shifted.to_bits() as u32;
-        let error = (shifted - TO_WHOLE - scaled).abs();
-        largest = if error > largest { error } else { largest };
+/// What friction is multiplied by, a power of two, so that it has all its bits and no sum of it overflows. No product is rounded.
+///
+/// # Errors
+/// [`Error::Value`] where the largest friction is more than 2¹⁸⁶⁰ times the least: f64 holds no factor for them.
+pub(crate) fn factor(range: [f64; 2]) -> Result<f64> {
+    let [least, most] = range.map(exponent_of_any);
+    let power = if most > EXPONENTS[1] { EXPONENTS[1] - most } else { (EXPONENTS[0] - least).max(0) };
+    if !(EXPONENTS[0]..=EXPONENTS[1]).contains(&(least + power)) || most + power > EXPONENTS[1] {
+        let [given, largest] = range.map(|friction| format!("{friction:e}"));
+        let allowed =
+            format!("the largest friction is {largest}, and one may be up to 1e559 times the other");
+        return Err(Error::value(Location::Argument, "the least friction", given, allowed));
     }
-    largest
+    Ok(power_of_two(power))
 }
 
-/// Writes the bits of friction times `factor` as `f32`, 0 for barriers. Returns the largest relative error of rounding.
-pub(crate) fn narrow_row<F: FrictionValue>(friction: &[F], factor: f64, costs: &mut [u32]) -> f64 {
-    let mut largest = 0.0;
-    for (cost, &value) in costs.iter_mut().zip(friction) {
-        let value: f64 = value.into();
-        if !is_free(value) {
-            *cost = 0;
-            continue;
-        }
-        let scaled = value * factor;
-        let narrow = (scaled as f32).max(f32::MIN_POSITIVE);
-        *cost = narrow.to_bits();
-        let error = (f64::from(narrow) - scaled).abs() / scaled;
-        largest = if error > largest { error } else { largest };
-    }
-    largest
+/// The exponents of friction that is multiplied by lengths and added up. A step is up to 1,415 long, and a path has fewer than 2³² of them.
+const EXPONENTS: [i32; 2] = [-960, 900];
+
+/// The exponent of a positive number, of one that is not normal too.
+fn exponent_of_any(number: f64) -> i32 {
+    const UP: i32 = 60;
+    if number < f64::MIN_POSITIVE { exponent(number * power_of_two(UP)) - UP } else { exponent(number) }
 }
 
 /// Whether a cell of this friction is no barrier.
@@ -167,4 +165,12 @@ pub(crate) fn is_free(friction: f64) -> bool {
 pub(crate) fn on_ground<F: FrictionValue>(friction: &[F], elevation: &[f32]) -> Vec<F> {
     let on_ground = |(&friction, height): (&F, &f32)| if height.is_finite() { friction } else { F::NAN };
     friction.iter().zip(elevation).map(on_ground).collect()
+}
+
+/// Writes a row of friction as costs: 0 for barriers.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+pub(crate) fn cost_row<F: FrictionValue + Default>(friction: &[F], factor: f64, costs: &mut [F]) {
+    for (cost, &value) in costs.iter_mut().zip(friction) {
+        *cost = if is_free(value.into()) { value.scaled(factor) } else { F::default() };
+    }
 }

@@ -2,10 +2,10 @@
 
 use crate::cell::Cell;
 use crate::error::{Error, Location, Result};
-use crate::flow::cost_distance::friction;
 use crate::flow::cost_distance::friction::{FrictionSlice, FrictionValue};
 use crate::flow::grid::moves::Connectivity;
 use crate::flow::raster::source::RasterWindow;
+use crate::flow::weighted::distance::{exponent, power_of_two};
 use crate::flow::weighted::rule::{CostRule, MoveCosts, StepLengths};
 
 /// The most units in the length of the shortest step.
@@ -85,11 +85,6 @@ impl FrictionScale {
         Ok(Self { moves, range, factor: power_of_two(power), length_unit, length_errors })
     }
 
-    /// The same with costs that are smaller by `2^bits`.
-    pub(crate) fn coarser(self, bits: u32) -> Self {
-        Self { factor: self.factor * power_of_two(-(bits as i32)), ..self }
-    }
-
     /// What friction is multiplied by.
     pub fn factor(&self) -> f64 {
         self.factor
@@ -125,7 +120,7 @@ impl FrictionScale {
     /// The cost of a friction: 1 or more; 0 for a barrier, which is friction that is not a number, infinite, 0 or negative.
     pub fn cost(&self, friction: f64) -> u32 {
         let mut cost = [0];
-        friction::scale_row(&[friction], self.factor, &mut cost);
+        scale_row(&[friction], self.factor, &mut cost);
         cost[0]
     }
 
@@ -157,7 +152,7 @@ impl FrictionScale {
                 return Err(Error::Count { at: Location::Argument, what, given: given as u64, allowed });
             }
         }
-        friction::scale_row(friction, self.factor, costs);
+        scale_row(friction, self.factor, costs);
         let [least, most] = self.range;
         let is_outside = |value: &F| {
             let value: f64 = (*value).into();
@@ -185,11 +180,7 @@ impl FrictionScale {
     /// of steps together.
     pub fn error_bound(&self) -> f64 {
         // Half a unit; a cost that would be 0 is 1.
-        self.bound(if self.range[0] * self.factor < 0.5 { 1.0 } else { 0.5 })
-    }
-
-    /// The same where costs are off by no more than `rounding`.
-    pub(crate) fn bound(&self, rounding: f64) -> f64 {
+        let rounding = if self.range[0] * self.factor < 0.5 { 1.0 } else { 0.5 };
         let cost_error = rounding / (self.range[0] * self.factor);
         let [shortest, longest] = self.length_errors;
         let longest = (1.0 + longest) * (1.0 + cost_error) - 1.0;
@@ -241,12 +232,18 @@ fn step_lengths(cell_size: [f64; 2], connectivity: Connectivity) -> (StepLengths
     (StepLengths { x, y, diagonal: whole(diagonal) }, shorter / f64::from(units), errors)
 }
 
-/// The exponent of a positive number.
-pub(crate) fn exponent(number: f64) -> i32 {
-    (number.to_bits() >> 52) as i32 - 1023
-}
+/// Added to a number from 0 to 2³², it leaves the nearest whole number in the lowest bits.
+const TO_WHOLE: f64 = (1_u64 << 52) as f64;
 
-/// Two to a power, which is held within what f64 can.
-pub(crate) fn power_of_two(power: i32) -> f64 {
-    f64::from_bits(((power.clamp(-1022, 1023) + 1023) as u64) << 52)
+/// Writes `factor` times friction, rounded to whole numbers from 1 to 2³² − 1; 0 for barriers.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+fn scale_row<F: FrictionValue>(friction: &[F], factor: f64, costs: &mut [u32]) {
+    for (cost, &value) in costs.iter_mut().zip(friction) {
+        let value: f64 = value.into();
+        let is_free = (value > 0.0) & (value < f64::INFINITY);
+        let scaled = if is_free { value * factor } else { 0.0 };
+        let most = if scaled < f64::from(u32::MAX) { scaled } else { f64::from(u32::MAX) };
+        let least = if (most < 1.0) & is_free { 1.0 } else { most };
+        *cost = (least + TO_WHOLE).to_bits() as u32;
+    }
 }

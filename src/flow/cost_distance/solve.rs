@@ -8,23 +8,28 @@ use crate::error::{Error, Location, Result, shown};
 use crate::flow::cost_distance::friction;
 use crate::flow::cost_distance::friction::{FrictionCounts, FrictionSlice, FrictionValue};
 use crate::flow::cost_distance::options::{CostDistanceOptions, CostDistanceProgress};
-use crate::flow::cost_distance::scale::{FrictionScale, check_moves};
-use crate::flow::cost_distance::scaling::Scaling;
-use crate::flow::cost_distance::slope_scale;
-use crate::flow::cost_distance::slope_scale::SlopeScale;
+use crate::flow::cost_distance::scale::check_moves;
+use crate::flow::cost_distance::slope;
 use crate::flow::cost_distance::solved::{CostDistance, CostDistanceReport, NO_TARGET};
 use crate::flow::grid::cells::check_size;
 use crate::flow::grid::goals;
 use crate::flow::grid::goals::{GoalReport, Place};
 use crate::flow::grid::moves::Connectivity;
 use crate::flow::weighted::codes;
-use crate::flow::weighted::slope::FactorTable;
+use crate::flow::weighted::costs::TileCosts;
+use crate::flow::weighted::distance::Cost;
+use crate::flow::weighted::slope::{FactorTable, SlopeWeights};
 use crate::flow::weighted::tiles::{State, Tiles};
-use crate::flow::weighted::window::{EDGE, FAR, Row, TileCells};
+use crate::flow::weighted::weights::{FlatWeights, TileWeights};
+use crate::flow::weighted::window::{EDGE, TileCells};
 use crate::parallel;
 
-/// Bytes a cell while it works: distances (8), and costs in the windows of tiles (5).
-const WORK_BYTES_A_CELL: u64 = 13;
+/// Bytes a cell for distances while it works.
+const DISTANCE_BYTES: u64 = 8;
+/// Relative errors of one rounding to f64.
+const ROUNDING: f64 = f64::EPSILON / 2.0;
+/// Roundings in the weight of a move: of its length and its factor, and of their products with friction.
+const WEIGHT_ROUNDINGS: f64 = 16.0;
 /// The tiles after which progress is told.
 const PROGRESS_INTERVAL: u64 = 1 << 11;
 /// Tiles that one thread takes at a time in a pass over all of them.
@@ -40,22 +45,21 @@ const PASS_TILES: usize = 1 << 10;
 /// `on_progress` is called every few thousand tiles, and may end the work.
 ///
 /// # Accuracy
-/// Friction is scaled to whole numbers ([`FrictionScale`]), and distances are whole numbers below 2⁶⁰. So the result is equal bit for bit for any number of threads, and
-/// equal to that of [`solve_raster`](crate::flow::solve_raster) with [`FrictionScale::raster_options`].
-/// The report says by how much the cost of any path may be off, relative to itself: about 1e-9 for friction in f32 whose
-/// largest value is up to 64 times the least, no more than 1e-6 over three decades of friction, and 1e-3 over six. Where a distance outgrows 2⁶⁰
-/// (in a maze over many decades of friction) the field is solved again with coarser costs; the report says so.
+/// Distances are added up in f64, whatever the range of friction: one cell of 1e30 changes nothing elsewhere. Each is the least of the sums along all paths, rounded at each
+/// step from the target outward, so the result is equal bit for bit for any number of threads. It differs from the least cost by no more than the report's `error_bound`,
+/// relative to itself (1e-16 for each step of a path), and by the rounding to f32 (6e-8).
 ///
 /// # Method
 /// Tiles of 16 × 16 cells are relaxed until no move lowers a distance, the nearest first, on all cores. Source: the fast iterative
 /// method (Jeong and Whitaker 2008), on tiles.
 ///
 /// # Cost
-/// Memory: 13 bytes a cell while it works, beside what is returned: 4 bytes a cell for distances, 4 for the allocation, 1 for the
+/// Memory: 14 bytes a cell while it works (19 for friction in f64), beside what is returned: 4 bytes a cell for distances, 4 for the allocation, 1 for the
 /// next cells.
 ///
 /// # Errors
-/// [`Error::Count`] unless `friction` has a value for each cell; [`Error::Value`] for a size with a 0, for an option outside its range, and for a connectivity of three dimensions;
+/// [`Error::Count`] unless `friction` has a value for each cell; [`Error::Value`] for a size with a 0, for an option outside its range, for a connectivity of three dimensions, and
+/// for friction in f64 whose largest value is over 1e559 times the least;
 /// [`Error::TooMany`] for 2³² − 1 cells or more; [`Error::MemoryLimit`] where the host has too little memory free (for a larger raster there is
 /// [`solve_raster`](crate::flow::solve_raster)); [`Error::NoGoals`] where every target is on a barrier or outside;
 /// [`Error::Cancelled`] where `on_progress` said so.
@@ -71,7 +75,7 @@ const PASS_TILES: usize = 1 << 10;
 /// let solved = cost_distance([3, 2], &friction, &[[2, 0].into()], &options, |_| ControlFlow::Continue(()))?;
 /// assert_eq!(solved.distances, [56.568_542, f32::INFINITY, 0.0, 48.284_27, 28.284_271, 10.0]);
 /// assert_eq!(solved.path([0, 0].into())?.len(), 3);
-/// assert!(solved.report.error_bound < 1e-8);
+/// assert!(solved.report.error_bound < 1e-14);
 /// # Ok::<(), hullfield::Error>(())
 /// ```
 pub fn cost_distance<F: FrictionValue>(
@@ -91,7 +95,7 @@ pub fn cost_distance<F: FrictionValue>(
     }
 }
 
-fn cost_distance_of<F: FrictionValue>(
+fn cost_distance_of<F: FrictionValue + Cost<f64>>(
     size: [u32; 2],
     friction: &[F],
     targets: &[Cell],
@@ -102,7 +106,7 @@ fn cost_distance_of<F: FrictionValue>(
     check_memory(friction, options)?;
     match &options.slope {
         Some(slope) => {
-            slope_scale::check(slope, options.cell_size, friction.len())?;
+            slope::check(slope, options.cell_size, friction.len())?;
             solve(size, &friction::on_ground(friction, &slope.elevation), targets, options, on_progress)
         }
         None => solve(size, friction, targets, options, on_progress),
@@ -110,7 +114,7 @@ fn cost_distance_of<F: FrictionValue>(
 }
 
 /// The same where barriers are barriers by their friction alone.
-fn solve<F: FrictionValue>(
+fn solve<F: FrictionValue + Cost<f64>>(
     size: [u32; 2],
     friction: &[F],
     targets: &[Cell],
@@ -120,25 +124,27 @@ fn solve<F: FrictionValue>(
     let size = size.map(|length| length as usize);
     let counts = FrictionCounts::new(friction);
     let (sources, targets) = sort_out(size, friction, targets)?;
-    let CostDistanceOptions { connectivity, cost_rule, cell_size, .. } = *options;
-    let table = options.slope.as_ref().map(|slope| FactorTable::new(&slope.factors));
-    let scaling = match options.slope.as_ref().zip(table.as_ref()) {
-        Some((slope, table)) => {
-            Scaling::Slope(SlopeScale::new(size, friction, &counts, options, slope, table))
-        }
-        None => {
-            let range = [counts.min, counts.max];
-            Scaling::Flat(FrictionScale::new(range, connectivity, cost_rule, cell_size)?)
-        }
+    let factor = friction::factor([counts.min, counts.max])?;
+    let width = size[0];
+    let costs = TileCosts::new(size, |y, costs| {
+        friction::cost_row(&friction[y * width..(y + 1) * width], factor, costs);
+    });
+    let job = Job { size, counts, factor, sources, targets, options };
+    let CostDistanceOptions { connectivity, cost_rule: rule, cell_size: [x, y], .. } = *options;
+    let Some(slope) = &options.slope else {
+        // In units of the shorter side no length overflows.
+        let unit = x.min(y);
+        let lengths = [x / unit, y / unit, (x / unit).hypot(y / unit)];
+        let [entry_lengths, exit_lengths] = rule.shares(lengths, lengths.map(|length| 0.5 * length), 0.0);
+        let weights = FlatWeights { costs: &costs, connectivity, entry_lengths, exit_lengths };
+        return job.solve(&weights, unit, 1.0, on_progress);
     };
-    let job = Job { size, friction, counts, sources, targets, options };
-    if let Some(solved) = job.solve(scaling, 1, on_progress)? {
-        return Ok(solved);
-    }
-    let solved = job.solve(scaling.coarser(&counts, friction.len()), 2, on_progress)?;
-    solved.ok_or_else(|| {
-        Error::internal("flow::cost_distance::solve", "coarse weights were too large".to_owned())
-    })
+    let runs = [x, y, x.hypot(y)];
+    let (elevation, is_outward) = (&slope.elevation[..], slope.is_outward);
+    let factors = &FactorTable::new(&slope.factors);
+    let least_factor = slope.factors.iter().map(|&[_, factor]| factor).reduce(f64::min).unwrap_or(1.0);
+    let weights = SlopeWeights { friction: &costs, connectivity, rule, elevation, runs, factors, is_outward };
+    job.solve(&weights, 1.0, x.min(y) * least_factor, on_progress)
 }
 
 fn check(size: [u32; 2], friction_count: usize, options: &CostDistanceOptions) -> Result<()> {
@@ -162,7 +168,9 @@ fn check(size: [u32; 2], friction_count: usize, options: &CostDistanceOptions) -
 fn check_memory<F>(friction: &[F], options: &CostDistanceOptions) -> Result<()> {
     let CostDistanceOptions { distances, allocation, next, slope, .. } = options;
     let of_array = |is_made: bool, bytes: u64| if is_made { bytes } else { 0 };
-    let bytes_a_cell = WORK_BYTES_A_CELL
+    // The windows of tiles overlap by a fifth to a quarter.
+    let bytes_a_cell = DISTANCE_BYTES
+        + (size_of::<F>() as u64 * 13).div_ceil(10)
         + of_array(*distances, 4)
         + of_array(*next || *allocation, 1)
         + of_array(slope.is_some(), size_of::<F>() as u64);
@@ -197,34 +205,34 @@ fn sort_out<F: FrictionValue>(
 }
 
 /// What is to be solved.
-struct Job<'a, F> {
+struct Job<'a> {
     size: [usize; 2],
-    friction: &'a [F],
     counts: FrictionCounts,
+    /// What friction was multiplied by.
+    factor: f64,
     /// Cells of targets, with the numbers of their targets.
     sources: Vec<(usize, u32)>,
     targets: GoalReport,
     options: &'a CostDistanceOptions,
 }
 
-impl<F: FrictionValue> Job<'_, F> {
-    /// Solves the field; `None` if a distance outgrows 2⁶⁰.
+impl Job<'_> {
+    /// Solves the field. `length_unit` is the unit of lengths in the weights, in the units of the map; `shortest` is the length of the shortest step in it, times the least factor.
     fn solve(
         &self,
-        scaling: Scaling<'_>,
-        solve_count: u32,
+        weights: &dyn TileWeights<f64>,
+        length_unit: f64,
+        shortest: f64,
         on_progress: &mut dyn FnMut(CostDistanceProgress) -> ControlFlow<()>,
-    ) -> Result<Option<CostDistance>> {
-        let Self { size, friction, counts, .. } = *self;
+    ) -> Result<CostDistance> {
+        let Self { size, counts, factor, .. } = *self;
         let width = size[0];
-        let (costs, rounding) = scaling.costs(size, friction);
-        let unit = scaling.unit();
-        // The factor allows for the rounding of a quotient that is a whole number.
-        let whole = |distance: f64| (distance / unit * (1.0 + 8.0 * f64::EPSILON)) as i64;
-        let max_distance = self.options.max_distance.map_or(FAR, whole).min(FAR - 1);
-        let weighing = scaling.weighing();
-        let mut tiles = Tiles::new(&costs, &weighing, scaling.typical_weight(counts.typical()));
-        tiles.add_seeds(self.sources.iter().map(|&(cell, _)| ([cell % width, cell / width], 0)));
+        // The factor allows for the rounding of a distance that is exactly the limit.
+        let limit = |distance: f64| distance / length_unit * factor * (1.0 + 8.0 * f64::EPSILON);
+        let max_distance = self.options.max_distance.map_or(f64::MAX, limit).min(f64::MAX);
+        let to_map = |distance: f64| distance / factor * length_unit;
+        let mut tiles = Tiles::new(weights, counts.typical() * factor * shortest);
+        tiles.add_seeds(self.sources.iter().map(|&(cell, _)| ([cell % width, cell / width], 0.0)));
         loop {
             let state = tiles.run(PROGRESS_INTERVAL, max_distance);
             let progress = CostDistanceProgress {
@@ -240,95 +248,83 @@ impl<F: FrictionValue> Job<'_, F> {
             }
         }
         let (reached_count, farthest) = reached(&tiles, max_distance);
-        // One step from any nearer cell stays below `FAR`.
-        if farthest >= FAR - scaling.longest_weight(counts.max) as i64 {
-            return Ok(None);
-        }
         let CostDistanceOptions { connectivity, distances, allocation, next, .. } = *self.options;
-        let distances = if distances { rounded(&tiles, max_distance, unit) } else { Vec::new() };
+        let distances = if distances { rounded(size, &tiles, max_distance, to_map) } else { Vec::new() };
         let mut next_codes = Vec::new();
+        let strides = strides(connectivity, width);
         if next || allocation {
-            next_codes = codes::next(&tiles, max_distance);
+            next_codes = codes::next(size, &tiles, &strides, max_distance);
         }
         let visit_count = tiles.visit_count;
         drop(tiles);
-        drop(costs);
         let allocation = if allocation {
-            codes::sources(
-                &next_codes,
-                &strides(connectivity, width),
-                self.sources.iter().copied(),
-                NO_TARGET,
-            )
+            codes::sources(&next_codes, &strides, self.sources.iter().copied(), NO_TARGET)
         } else {
             Vec::new()
         };
         if !next {
             next_codes = Vec::new();
         }
+        // No more steps than cells, and no more than the shortest ones between the cheapest cells.
+        let step_count = (farthest / (counts.min * factor * shortest)).min(reached_count as f64);
         let report = CostDistanceReport {
             targets: self.targets.clone(),
             reached_count,
-            farthest: farthest as f64 * unit,
+            farthest: to_map(farthest),
             not_finite_count: counts.not_finite,
             not_positive_count: counts.not_positive,
-            scale: if let Scaling::Flat(scale) = scaling { Some(scale) } else { None },
-            unit,
-            error_bound: scaling.bound(rounding),
-            distance_bits: i64::BITS,
-            solve_count,
+            error_bound: 1.01 * (step_count + WEIGHT_ROUNDINGS) * ROUNDING,
             visit_count,
         };
         let size = size.map(|length| length as u32);
-        Ok(Some(CostDistance { size, connectivity, distances, allocation, next: next_codes, report }))
+        Ok(CostDistance { size, connectivity, distances, allocation, next: next_codes, report })
     }
 }
 
 /// The number of cells that are reached within a distance, and the largest of their distances.
-fn reached(tiles: &Tiles<'_>, max_distance: i64) -> (u64, i64) {
+fn reached(tiles: &Tiles<'_, f64>, max_distance: f64) -> (u64, f64) {
     let parts = parallel::map_chunks(&tiles.distances, PASS_TILES, |tiles| {
-        tiles.iter().fold((0, 0), |(count, farthest), cells| {
+        tiles.iter().fold((0, 0.0_f64), |(count, farthest), cells| {
             let (added, largest) = reached_in(cells, max_distance);
             (count + added, farthest.max(largest))
         })
     });
-    parts.into_iter().fold((0, 0), |(sum, most), (count, farthest)| (sum + count, most.max(farthest)))
+    parts.into_iter().fold((0, 0.0_f64), |(sum, most), (count, farthest)| (sum + count, most.max(farthest)))
 }
 
 #[multiversion::multiversion(targets("x86_64+avx2"))]
-fn reached_in(cells: &TileCells, max_distance: i64) -> (u64, i64) {
-    let (mut count, mut farthest) = (0, 0);
+fn reached_in(cells: &TileCells<f64>, max_distance: f64) -> (u64, f64) {
+    let (mut count, mut farthest) = (0, 0.0);
     for row in cells {
         for &distance in row {
             let is_reached = distance <= max_distance;
             count += u64::from(is_reached);
-            farthest = farthest.max(if is_reached { distance } else { 0 });
+            farthest = if is_reached & (distance > farthest) { distance } else { farthest };
         }
     }
     (count, farthest)
 }
 
-/// The distances in units, row-major; infinite beyond `max_distance`.
-fn rounded(tiles: &Tiles<'_>, max_distance: i64, unit: f64) -> Vec<f32> {
-    let [width, height] = tiles.costs.size;
-    let across = tiles.costs.tile_counts[0];
+/// The distances as `to_map` gives them, row-major; infinite beyond `max_distance`.
+fn rounded(
+    [width, height]: [usize; 2],
+    tiles: &Tiles<'_, f64>,
+    max_distance: f64,
+    to_map: impl Fn(f64) -> f64 + Sync,
+) -> Vec<f32> {
+    let across = tiles.tile_counts[0];
     let mut distances = vec![0.0; width * height];
     parallel::for_each_chunk(&mut distances, width * EDGE, |(tile_y, distances)| {
         let tiles = &tiles.distances[tile_y * across..(tile_y + 1) * across];
         for (row, distances) in distances.chunks_mut(width).enumerate() {
             for (distances, tile) in distances.chunks_mut(EDGE).zip(tiles) {
-                round_row(&tile[row], max_distance, unit, distances);
+                for (distance, &sum) in distances.iter_mut().zip(&tile[row]) {
+                    *distance = if sum <= max_distance { to_map(sum) as f32 } else { f32::INFINITY };
+                }
             }
         }
     });
     distances
-}
-
-#[multiversion::multiversion(targets("x86_64+avx2"))]
-fn round_row(row: &Row, max_distance: i64, unit: f64, distances: &mut [f32]) {
-    for (distance, &whole) in distances.iter_mut().zip(row) {
-        *distance = if whole <= max_distance { (whole as f64 * unit) as f32 } else { f32::INFINITY };
-    }
 }
 
 /// What each move adds to the index of a cell.

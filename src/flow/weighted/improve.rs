@@ -3,10 +3,11 @@
 use crate::flow::field::cpu::moves::CostRange;
 use crate::flow::grid::cells::Grid;
 use crate::flow::weighted::costs::TileCosts;
+use crate::flow::weighted::distance::Distance;
 use crate::flow::weighted::rule::MoveCosts;
 use crate::flow::weighted::tiles::{State, Tiles};
-use crate::flow::weighted::weights::Weighing;
-use crate::flow::weighted::window::{EDGE, FAR};
+use crate::flow::weighted::weights::FlatWeights;
+use crate::flow::weighted::window::EDGE;
 
 /// Lowers distances from the cells `seeds`, whose own have been lowered, as far as moves allow; none beyond `max_distance`. Where no
 /// move lowers a distance but from the seeds, no move does afterwards. `u64::MAX` is unreachable.
@@ -26,7 +27,7 @@ pub(crate) fn improve(
         Some((distance.min(least), distance.max(most)))
     });
     let Some((base, most)) = range else { return true };
-    let far = FAR as u64;
+    let far = i64::FAR as u64;
     // A seed as far as that would lower nothing.
     if most - base >= far {
         return false;
@@ -44,13 +45,13 @@ pub(crate) fn improve(
                 *cost = if blocked >> x & 1 == 1 { 0 } else { *cost };
             }
         }
-        0.0
     };
     let costs = CostRange::new(grid);
-    let tile_costs = TileCosts::new([width, grid.size()[1] as usize], read).0;
-    let weighing = Weighing::Costs(*moves);
+    let tile_costs = TileCosts::new([width, grid.size()[1] as usize], read);
+    let weights = FlatWeights::whole(&tile_costs, moves);
     let typical_cost = u32::try_from(costs.mean).unwrap_or(u32::MAX);
-    let mut tiles = Tiles::new(&tile_costs, &weighing, moves.weight(1, typical_cost, typical_cost));
+    let mut tiles =
+        Tiles::new(&weights, i64::try_from(moves.weight(1, typical_cost, typical_cost)).unwrap_or(i64::MAX));
     let across = tile_costs.tile_counts[0];
     for (y, distances) in distances.chunks(width).enumerate() {
         for (tile, distances) in tiles.distances[y / EDGE * across..].iter_mut().zip(distances.chunks(EDGE)) {

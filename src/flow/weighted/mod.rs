@@ -6,6 +6,7 @@
 
 pub(crate) mod codes;
 pub(crate) mod costs;
+pub(crate) mod distance;
 pub(crate) mod improve;
 pub(crate) mod rule;
 pub(crate) mod slope;

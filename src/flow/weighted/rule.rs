@@ -107,4 +107,16 @@ impl CostRule {
     pub(crate) fn cell_count(self) -> u64 {
         if self == Self::Mean { 2 } else { 1 }
     }
+
+    /// What the costs of the cells that moves enter and leave are multiplied by: `one` where a single cell pays, `both` where both do, or `none`.
+    pub(crate) fn shares<T>(self, one: [T; 3], both: [T; 3], none: T) -> [[T; 3]; 2]
+    where
+        T: Copy,
+    {
+        match self {
+            Self::Entry => [one, [none; 3]],
+            Self::Exit => [[none; 3], one],
+            Self::Mean => [both, both],
+        }
+    }
 }

@@ -1,20 +1,21 @@
 //! The weights of moves over ground that rises and falls.
 
 use crate::flow::grid::moves::{Connectivity, Corners};
+use crate::flow::weighted::costs::TileCosts;
+use crate::flow::weighted::distance::{Cost, Distance};
 use crate::flow::weighted::rule::CostRule;
-use crate::flow::weighted::window::{EDGE, FAR, Row, WINDOW, Weights, WindowCosts};
+use crate::flow::weighted::weights::TileWeights;
+use crate::flow::weighted::window::{EDGE, Row, WINDOW, Weights, WindowCosts};
 
-/// Added to a number from 0 to 2⁵², it leaves the nearest whole number in the lowest bits.
-const TO_WHOLE: f64 = (1_u64 << 52) as f64;
+/// The range of weights: a sum of 2³² of the largest is finite. What leaves it is no distance that anyone measures.
+const WEIGHTS: [f64; 2] = [f64::MIN_POSITIVE, 1e290];
 
-/// What moves over a raster of heights weigh: friction times the length over the ground, times a factor for the slope. The costs of windows are friction, the bits of an
-/// `f32`.
+/// What moves over a raster of heights weigh: friction times the length over the ground, times a factor for the slope.
 #[derive(Clone, Copy)]
-pub(crate) struct SlopeCosts<'a> {
+pub(crate) struct SlopeWeights<'a, C> {
+    pub(crate) friction: &'a TileCosts<C>,
     pub(crate) connectivity: Connectivity,
     pub(crate) rule: CostRule,
-    /// Columns and rows.
-    pub(crate) size: [usize; 2],
     /// Heights, row-major, finite where friction is not 0.
     pub(crate) elevation: &'a [f32],
     /// The lengths of steps in the plane: along x, along y, diagonal.
@@ -22,8 +23,6 @@ pub(crate) struct SlopeCosts<'a> {
     pub(crate) factors: &'a FactorTable,
     /// Whether a path is walked from its goal: then uphill is what rises away from it.
     pub(crate) is_outward: bool,
-    /// What a length times friction is multiplied by.
-    pub(crate) scale: f64,
 }
 
 /// Factors by slopes.
@@ -98,21 +97,30 @@ impl Cells {
 }
 
 /// The weights of moves between two lines of cells, there and back.
-type Weighed = [[i64; WINDOW]; 2];
+type Weighed = [[f64; WINDOW]; 2];
 
-impl SlopeCosts<'_> {
-    /// Writes the weights of the moves in the window of a tile.
-    pub(crate) fn fill(&self, tile: [usize; 2], frictions: &WindowCosts, weights: &mut Weights) {
-        fill_rows(self, tile, frictions, weights);
+impl<C: Cost<f64>> TileWeights<f64> for SlopeWeights<'_, C> {
+    fn tile_counts(&self) -> [usize; 2] {
+        self.friction.tile_counts
     }
 
+    fn has_diagonals(&self) -> bool {
+        self.connectivity.neighbour_count() > 4
+    }
+
+    fn fill(&self, [x, y]: [usize; 2], weights: &mut Weights<f64>) {
+        fill_rows(self, [x, y], &self.friction.windows[y * self.friction.tile_counts[0] + x], weights);
+    }
+}
+
+impl<C: Cost<f64>> SlopeWeights<'_, C> {
     /// A row of the window.
-    fn cells(&self, [tile_x, tile_y]: [usize; 2], row: usize, friction: &[u32; WINDOW]) -> Cells {
+    fn cells(&self, [tile_x, tile_y]: [usize; 2], row: usize, friction: &[C; WINDOW]) -> Cells {
         let mut cells = Cells::NONE;
         for x in 0..WINDOW {
-            cells.friction[x] = f32::from_bits(friction[x]).into();
+            cells.friction[x] = friction[x].times(1.0);
         }
-        let [width, height] = self.size;
+        let [width, height] = self.friction.size;
         let Some(y) = (tile_y * EDGE + row).checked_sub(1).filter(|&y| y < height) else { return cells };
         let first = usize::from(tile_x == 0);
         let start = tile_x * EDGE + first - 1;
@@ -135,8 +143,13 @@ impl SlopeCosts<'_> {
     }
 }
 
-fn fill_rows(slope: &SlopeCosts<'_>, tile: [usize; 2], frictions: &WindowCosts, weights: &mut Weights) {
-    let has_diagonals = slope.connectivity.neighbour_count() > 4;
+fn fill_rows<C: Cost<f64>>(
+    slope: &SlopeWeights<'_, C>,
+    tile: [usize; 2],
+    frictions: &WindowCosts<C>,
+    weights: &mut Weights<f64>,
+) {
+    let has_diagonals = slope.has_diagonals();
     let [run_x, run_y, run_diagonal] = slope.runs;
     let last = WINDOW - 1;
     let mut above = Cells::NONE;
@@ -160,10 +173,10 @@ fn fill_rows(slope: &SlopeCosts<'_>, tile: [usize; 2], frictions: &WindowCosts, 
             for x in 0..last {
                 // All four diagonals cross two of the same four cells.
                 if slope.closes(own.friction[x + 1], above.friction[x]) {
-                    (north_east[x], south_west[x]) = (FAR, FAR);
+                    (north_east[x], south_west[x]) = (f64::FAR, f64::FAR);
                 }
                 if slope.closes(own.friction[x], above.friction[x + 1]) {
-                    (north_west[x], south_east[x]) = (FAR, FAR);
+                    (north_west[x], south_east[x]) = (f64::FAR, f64::FAR);
                 }
             }
             write(&mut weights.moves[4][row], &north_east[1..]);
@@ -179,17 +192,17 @@ fn fill_rows(slope: &SlopeCosts<'_>, tile: [usize; 2], frictions: &WindowCosts, 
     }
 }
 
-fn write(row: &mut Row, weights: &[i64]) {
+fn write(row: &mut Row<f64>, weights: &[f64]) {
     row.copy_from_slice(&weights[..EDGE]);
 }
 
-/// The weights of the moves from the cells of one line to those of another, and back; `FAR` or more where either is an obstacle.
+/// The weights of the moves from the cells of one line to those of another, and back; [`Distance::FAR`] where either is an obstacle.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
-fn weigh(slope: &SlopeCosts<'_>, one: &Cells, other: &Cells, run: f64) -> Weighed {
+fn weigh<C: Cost<f64>>(slope: &SlopeWeights<'_, C>, one: &Cells, other: &Cells, run: f64) -> Weighed {
     let mut lengths = [0.0; WINDOW];
     for x in 0..WINDOW {
         let rise = other.elevation[x] - one.elevation[x];
-        lengths[x] = (run * run + rise * rise).sqrt() * slope.scale;
+        lengths[x] = (run * run + rise * rise).sqrt();
     }
     let mut factors = [[1.0; WINDOW]; 2];
     if !slope.factors.rows.is_empty() {
@@ -200,7 +213,8 @@ fn weigh(slope: &SlopeCosts<'_>, one: &Cells, other: &Cells, run: f64) -> Weighe
             factors[1][x] = slope.factors.at(-steepness);
         }
     }
-    let mut weights = [[FAR; WINDOW]; 2];
+    let share = 1.0 / slope.rule.cell_count() as f64;
+    let mut weights = [[f64::FAR; WINDOW]; 2];
     for (way, weights) in weights.iter_mut().enumerate() {
         let (start, target) = if way == 0 { (one, other) } else { (other, one) };
         for x in 0..WINDOW {
@@ -209,12 +223,10 @@ fn weigh(slope: &SlopeCosts<'_>, one: &Cells, other: &Cells, run: f64) -> Weighe
                 CostRule::Exit => start.friction[x],
                 CostRule::Mean => start.friction[x] + target.friction[x],
             };
-            let weight = friction * lengths[x] * factors[way][x];
-            // A weight that would be 0 is 1, so that every path ends.
-            let weight = if weight < 1.0 { 1.0 } else { weight };
-            let whole = (weight + TO_WHOLE).to_bits() as i64 - TO_WHOLE.to_bits() as i64;
+            let weight = (friction * share) * lengths[x] * factors[way][x];
+            let weight = weight.most(WEIGHTS[0]).least(WEIGHTS[1]);
             let is_free = (start.friction[x] > 0.0) & (target.friction[x] > 0.0);
-            weights[x] = if is_free { whole } else { FAR };
+            weights[x] = if is_free { weight } else { f64::FAR };
         }
     }
     weights

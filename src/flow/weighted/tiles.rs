@@ -1,30 +1,28 @@
 //! The tiles of a grid with weights, and the order in which they are relaxed.
 
 use crate::flow::field::cpu::radix::RadixHeap;
-use crate::flow::weighted::costs::TileCosts;
-use crate::flow::weighted::weights::Weighing;
-use crate::flow::weighted::window::{Changes, EDGE, FAR, TileCells, WINDOW, Window, Work};
+use crate::flow::weighted::distance::Distance;
+use crate::flow::weighted::weights::TileWeights;
+use crate::flow::weighted::window::{Changes, EDGE, TileCells, WINDOW, Window, Work};
 use crate::parallel;
 
-/// The width of a bucket, in steps of a typical weight: about one tile.
-const BUCKET_STEPS: u64 = 16;
 /// The fewest tiles for which waking other threads pays off.
 const SHARED_TILES: usize = 32;
 /// The tiles that a thread takes at a time; their results then stay in the cache.
 const TILES_A_THREAD: usize = 256;
 
 /// The distances of the cells of a grid, in tiles, and the tiles that wait.
-pub(crate) struct Tiles<'a> {
-    pub(crate) costs: &'a TileCosts,
-    weighing: &'a Weighing<'a>,
+pub(crate) struct Tiles<'a, D> {
+    weights: &'a dyn TileWeights<D>,
+    /// Columns and rows of tiles.
+    pub(crate) tile_counts: [usize; 2],
     /// Row-major.
-    pub(crate) distances: Vec<TileCells>,
+    pub(crate) distances: Vec<TileCells<D>>,
     waiting: Vec<Waiting>,
     heap: RadixHeap,
-    /// The logarithm of the width of a bucket.
-    shift: u32,
+    bucket_width: D,
     /// Scratch memory.
-    window: Option<Box<Window>>,
+    window: Option<Box<Window<D>>>,
     thread_count: usize,
     pub(crate) visit_count: u64,
     /// Tiles that have been relaxed at least once.
@@ -41,10 +39,10 @@ struct Waiting {
 }
 
 /// A tile that was relaxed, if any cell changed.
-struct Relaxed {
+struct Relaxed<D> {
     index: usize,
-    cells: TileCells,
-    changes: Changes,
+    cells: TileCells<D>,
+    changes: Changes<D>,
 }
 
 /// How far the work is.
@@ -55,19 +53,19 @@ pub(crate) enum State {
     Unfinished,
 }
 
-impl<'a> Tiles<'a> {
+impl<'a, D: Distance> Tiles<'a, D> {
     /// Tiles in which no cell is reached. `typical_weight`, that of a step along an axis, decides the order of the work only.
-    pub(crate) fn new(costs: &'a TileCosts, weighing: &'a Weighing<'a>, typical_weight: u64) -> Self {
-        let count = costs.windows.len();
-        let bucket_width = typical_weight.clamp(1, FAR as u64 / BUCKET_STEPS) * BUCKET_STEPS;
+    pub(crate) fn new(weights: &'a dyn TileWeights<D>, typical_weight: D) -> Self {
+        let tile_counts = weights.tile_counts();
+        let count = tile_counts[0] * tile_counts[1];
         Self {
-            costs,
-            weighing,
+            weights,
+            tile_counts,
             // New memory is first written on all cores.
-            distances: parallel::map_range(count as u32, |_| [[FAR; EDGE]; EDGE]),
+            distances: parallel::map_range(count as u32, |_| [[D::FAR; EDGE]; EDGE]),
             waiting: vec![Waiting::default(); count],
             heap: RadixHeap::new(),
-            shift: bucket_width.ilog2(),
+            bucket_width: typical_weight.bucket_width(),
             window: None,
             thread_count: parallel::in_pool(parallel::thread_count),
             visit_count: 0,
@@ -76,16 +74,16 @@ impl<'a> Tiles<'a> {
     }
 
     /// Lowers the distances of cells to those given, and lets the tiles around them wait.
-    pub(crate) fn add_seeds(&mut self, seeds: impl Iterator<Item = ([usize; 2], i64)>) {
-        let [across, _] = self.costs.tile_counts;
-        let mut least = vec![FAR; self.distances.len()];
+    pub(crate) fn add_seeds(&mut self, seeds: impl Iterator<Item = ([usize; 2], D)>) {
+        let [across, _] = self.tile_counts;
+        let mut least = vec![D::FAR; self.distances.len()];
         for ([x, y], distance) in seeds {
             let tile = y / EDGE * across + x / EDGE;
             let known = &mut self.distances[tile][y % EDGE][x % EDGE];
-            *known = distance.min(*known);
-            least[tile] = least[tile].min(distance);
+            *known = distance.least(*known);
+            least[tile] = least[tile].least(distance);
         }
-        for (tile, &distance) in least.iter().enumerate().filter(|(_, distance)| **distance < FAR) {
+        for (tile, &distance) in least.iter().enumerate().filter(|(_, distance)| **distance < D::FAR) {
             let (x, y) = ((tile % across) as isize, (tile / across) as isize);
             for (y, x) in (y - 1..=y + 1).flat_map(|y| (x - 1..=x + 1).map(move |x| (y, x))) {
                 self.wake([x, y], distance, Work::ALL);
@@ -94,13 +92,13 @@ impl<'a> Tiles<'a> {
     }
 
     /// Adds work to a tile, if it is in the grid. `distance` is the least that the tile will get.
-    fn wake(&mut self, [x, y]: [isize; 2], distance: i64, work: Work) {
-        let [across, down] = self.costs.tile_counts.map(|count| count as isize);
+    fn wake(&mut self, [x, y]: [isize; 2], distance: D, work: Work) {
+        let [across, down] = self.tile_counts.map(|count| count as isize);
         if x < 0 || y < 0 || x >= across || y >= down {
             return;
         }
         let index = (y * across + x) as usize;
-        let bucket = u32::try_from(distance >> self.shift).unwrap_or(u32::MAX).min(u32::MAX - 1);
+        let bucket = distance.bucket(self.bucket_width);
         let Waiting { work: known, bucket: waits_in, .. } = &mut self.waiting[index];
         known.from_above |= work.from_above;
         known.from_below |= work.from_below;
@@ -112,13 +110,13 @@ impl<'a> Tiles<'a> {
     }
 
     /// Relaxes `count` tiles, and perhaps some more, unless none waits that may lower distances up to `max_distance`.
-    pub(crate) fn run(&mut self, count: u64, max_distance: i64) -> State {
+    pub(crate) fn run(&mut self, count: u64, max_distance: D) -> State {
         let end = self.visit_count + count;
         let mut waiting = Vec::new();
         while self.visit_count < end {
             let Some(bucket) = self.heap.pop_bucket(&mut waiting) else { return State::Done };
             // No later change is nearer than the bucket.
-            if i64::from(bucket) << self.shift > max_distance {
+            if D::bucket_start(bucket, self.bucket_width) > max_distance {
                 return State::Done;
             }
             self.relax_bucket(bucket, &waiting, end);
@@ -142,7 +140,7 @@ impl<'a> Tiles<'a> {
             self.window = Some(window);
         } else {
             // Tiles that are relaxed at once don't touch, so each sees what its neighbours in the bucket found before.
-            let across = self.costs.tile_counts[0];
+            let across = self.tile_counts[0];
             for color in 0..4 {
                 let is_of_color = |index: &usize| index % across % 2 + index / across % 2 * 2 == color;
                 let colored: Vec<usize> = indices().filter(is_of_color).collect();
@@ -185,7 +183,7 @@ impl<'a> Tiles<'a> {
     }
 
     /// Relaxes a tile; `None` if no cell changed.
-    fn relaxed(&self, window: &mut Window, index: usize, work: Work) -> Option<Relaxed> {
+    fn relaxed(&self, window: &mut Window<D>, index: usize, work: Work) -> Option<Relaxed<D>> {
         self.load(index, window);
         let mut cells = self.distances[index];
         let changes = window.relax(work, self.has_diagonals(), &mut cells)?;
@@ -193,17 +191,17 @@ impl<'a> Tiles<'a> {
     }
 
     /// Writes a tile, and wakes the neighbours that see a change.
-    fn take_over(&mut self, relaxed: &Relaxed) {
+    fn take_over(&mut self, relaxed: &Relaxed<D>) {
         let &Relaxed { index, cells, changes: Changes { rows, columns } } = relaxed;
         self.distances[index] = cells;
-        let across = self.costs.tile_counts[0];
+        let across = self.tile_counts[0];
         let (x, y) = ((index % across) as isize, (index / across) as isize);
         for (changes, y, work) in [
             (rows[0], y - 1, Work { from_below: 1 << EDGE, ..Work::default() }),
             (rows[1], y + 1, Work { from_above: 1 << 1, ..Work::default() }),
         ] {
             for (distance, x) in changes.into_iter().zip([x - 1, x, x + 1]) {
-                if distance < FAR {
+                if distance < D::FAR {
                     self.wake([x, y], distance, work);
                 }
             }
@@ -219,16 +217,16 @@ impl<'a> Tiles<'a> {
     }
 
     pub(crate) fn has_diagonals(&self) -> bool {
-        self.weighing.has_diagonals()
+        self.weights.has_diagonals()
     }
 
     /// Loads the distances and the weights of a tile and of the cells around it.
-    pub(crate) fn load(&self, index: usize, window: &mut Window) {
-        let [across, down] = self.costs.tile_counts;
+    pub(crate) fn load(&self, index: usize, window: &mut Window<D>) {
+        let [across, down] = self.tile_counts;
         let (x, y) = (index % across, index / across);
-        self.weighing.fill([x, y], &self.costs.windows[index], &mut window.weights);
+        self.weights.fill([x, y], &mut window.weights);
         let (has_west, has_east) = (x > 0, x + 1 < across);
-        let mut cells = [[FAR; WINDOW]; WINDOW];
+        let mut cells = [[D::FAR; WINDOW]; WINDOW];
         let mut load_row = |index: usize, from: usize, to: usize| {
             let cells = &mut cells[to];
             cells[1..=EDGE].copy_from_slice(&self.distances[index][from]);

@@ -1,74 +1,100 @@
 //! The weights of all moves in the window of a tile.
 
-use crate::flow::grid::moves::Corners;
-use crate::flow::weighted::rule::{CostRule, MoveCosts};
-use crate::flow::weighted::slope::SlopeCosts;
-use crate::flow::weighted::window::{EDGE, FAR, Row, WINDOW, Weights, WindowCosts};
+use crate::flow::grid::moves::{Connectivity, Corners};
+use crate::flow::weighted::costs::TileCosts;
+use crate::flow::weighted::distance::{Cost, Distance};
+use crate::flow::weighted::rule::MoveCosts;
+use crate::flow::weighted::window::{EDGE, Row, WINDOW, Weights, WindowCosts};
 
 /// What closes a diagonal move. Data in its place would keep the loop over a row from using vectors.
 const BOTH_FREE: u8 = 1;
 const ONE_FREE: u8 = 2;
 const ANY_CORNERS: u8 = 3;
 
-/// What moves weigh.
-pub(crate) enum Weighing<'a> {
-    /// Steps times costs.
-    Costs(MoveCosts),
-    /// Steps over the ground times friction.
-    Slope(SlopeCosts<'a>),
-}
+/// What moves weigh, tile by tile.
+pub(crate) trait TileWeights<D>: Sync {
+    /// Columns and rows of tiles.
+    fn tile_counts(&self) -> [usize; 2];
 
-impl Weighing<'_> {
-    pub(crate) fn has_diagonals(&self) -> bool {
-        let connectivity = match self {
-            Self::Costs(moves) => moves.connectivity,
-            Self::Slope(slope) => slope.connectivity,
-        };
-        connectivity.neighbour_count() > 4
-    }
+    fn has_diagonals(&self) -> bool;
 
     /// Writes the weights of the moves in the window of a tile, which is in this column and row of tiles.
-    pub(crate) fn fill(&self, tile: [usize; 2], costs: &WindowCosts, weights: &mut Weights) {
-        match self {
-            Self::Costs(moves) => fill(moves, costs, weights),
-            Self::Slope(slope) => slope.fill(tile, costs, weights),
-        }
+    fn fill(&self, tile: [usize; 2], weights: &mut Weights<D>);
+}
+
+/// Weights over flat ground: the length of a step times the costs of the cells that it pays for.
+pub(crate) struct FlatWeights<'a, C, D> {
+    pub(crate) costs: &'a TileCosts<C>,
+    pub(crate) connectivity: Connectivity,
+    /// What a cell's cost is multiplied by for moves that enter it: along x, along y, diagonal.
+    pub(crate) entry_lengths: [D; 3],
+    /// The same for moves that leave it.
+    pub(crate) exit_lengths: [D; 3],
+}
+
+impl<'a> FlatWeights<'a, u32, i64> {
+    /// Whole weights.
+    pub(crate) fn whole(costs: &'a TileCosts<u32>, moves: &MoveCosts) -> Self {
+        let lengths = [moves.lengths.x, moves.lengths.y, moves.lengths.diagonal].map(i64::from);
+        let [entry_lengths, exit_lengths] = moves.rule.shares(lengths, lengths, 0);
+        Self { costs, connectivity: moves.connectivity, entry_lengths, exit_lengths }
+    }
+}
+
+impl<C: Cost<D>, D: Distance> TileWeights<D> for FlatWeights<'_, C, D> {
+    fn tile_counts(&self) -> [usize; 2] {
+        self.costs.tile_counts
+    }
+
+    fn has_diagonals(&self) -> bool {
+        self.connectivity.neighbour_count() > 4
+    }
+
+    fn fill(&self, [x, y]: [usize; 2], weights: &mut Weights<D>) {
+        fill(self, &self.costs.windows[y * self.costs.tile_counts[0] + x], weights);
     }
 }
 
 /// A value for each cell of a row of a window.
-type Line = [i64; WINDOW];
+type Line<D> = [D; WINDOW];
 
 /// What the cells of a row add to the weight of a move: along x, along y, diagonal.
 #[derive(Clone, Copy)]
-struct Shares {
+struct Shares<D> {
     /// Of moves that enter the cell.
-    entered: [Line; 3],
+    entered: [Line<D>; 3],
     /// Of moves that leave it.
-    left: [Line; 3],
-    /// `FAR` for obstacles, and 0 for other cells.
-    walls: Line,
+    left: [Line<D>; 3],
+    /// [`Distance::FAR`] for obstacles, and 0 for other cells.
+    walls: Line<D>,
 }
 
-impl Shares {
-    const NONE: Self = Self { entered: [[0; WINDOW]; 3], left: [[0; WINDOW]; 3], walls: [0; WINDOW] };
+impl<D: Distance> Default for Shares<D> {
+    fn default() -> Self {
+        let lines = [[D::default(); WINDOW]; 3];
+        Self { entered: lines, left: lines, walls: lines[0] }
+    }
 }
 
 /// Writes the weights of the moves of a window.
-fn fill(moves: &MoveCosts, costs: &WindowCosts, weights: &mut Weights) {
-    let across_corners = match (moves.connectivity.neighbour_count(), moves.connectivity.corners()) {
+fn fill<C: Cost<D>, D: Distance>(
+    flat: &FlatWeights<'_, C, D>,
+    costs: &WindowCosts<C>,
+    weights: &mut Weights<D>,
+) {
+    let across_corners = match (flat.connectivity.neighbour_count(), flat.connectivity.corners()) {
         (4, _) => None,
         (_, Corners::BothFree) => {
-            Some(across_corners::<BOTH_FREE> as fn(&Shares, &Shares, usize, &mut Weights))
+            Some(across_corners::<D, BOTH_FREE> as fn(&Shares<D>, &Shares<D>, usize, &mut Weights<D>))
         }
-        (_, Corners::OneFree) => Some(across_corners::<ONE_FREE> as _),
-        (_, Corners::Any) => Some(across_corners::<ANY_CORNERS> as _),
+        (_, Corners::OneFree) => Some(across_corners::<D, ONE_FREE> as _),
+        (_, Corners::Any) => Some(across_corners::<D, ANY_CORNERS> as _),
     };
     // Of this row and the one above it, in turns.
-    let [mut even, mut odd] = [Shares::NONE; 2];
+    let [mut even, mut odd] = [Shares::default(); 2];
     for (row, costs) in costs.iter().enumerate() {
         let (own, above) = if row % 2 == 0 { (&mut even, &odd) } else { (&mut odd, &even) };
-        find_shares(moves, costs, own);
+        find_shares(flat, costs, own);
         along(own, row, weights);
         if row > 0 {
             across(above, own, row, weights);
@@ -80,30 +106,26 @@ fn fill(moves: &MoveCosts, costs: &WindowCosts, weights: &mut Weights) {
 }
 
 #[multiversion::multiversion(targets("x86_64+avx2"))]
-fn find_shares(moves: &MoveCosts, costs: &[u32; WINDOW], shares: &mut Shares) {
-    let lengths = [moves.lengths.x, moves.lengths.y, moves.lengths.diagonal];
-    // Masks, not conditions: a condition in the loop below keeps it from using vectors.
-    let (pays_entry, pays_exit) = match moves.rule {
-        CostRule::Entry => (!0, 0),
-        CostRule::Exit => (0, !0),
-        CostRule::Mean => (!0, !0),
-    };
+fn find_shares<C: Cost<D>, D: Distance>(
+    flat: &FlatWeights<'_, C, D>,
+    costs: &[C; WINDOW],
+    shares: &mut Shares<D>,
+) {
+    let (entry_lengths, exit_lengths) = (flat.entry_lengths, flat.exit_lengths);
     for x in 0..WINDOW {
-        shares.walls[x] = if costs[x] == 0 { FAR } else { 0 };
+        shares.walls[x] = if costs[x] == C::default() { D::FAR } else { D::default() };
     }
     for axis in 0..3 {
         for x in 0..WINDOW {
-            // Less than 2^24 times 2^32.
-            let cost = (u64::from(costs[x]) * u64::from(lengths[axis])) as i64;
-            shares.entered[axis][x] = shares.walls[x] + (cost & pays_entry);
-            shares.left[axis][x] = shares.walls[x] + (cost & pays_exit);
+            shares.entered[axis][x] = shares.walls[x] + costs[x].times(entry_lengths[axis]);
+            shares.left[axis][x] = shares.walls[x] + costs[x].times(exit_lengths[axis]);
         }
     }
 }
 
 /// Writes the weights of moves along a row.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
-fn along(own: &Shares, row: usize, weights: &mut Weights) {
+fn along<D: Distance>(own: &Shares<D>, row: usize, weights: &mut Weights<D>) {
     let east = |x: usize| own.left[0][x] + own.entered[0][x + 1];
     let west = |x: usize| own.left[0][x] + own.entered[0][x - 1];
     write(&mut weights.moves[1][row], east);
@@ -115,20 +137,25 @@ fn along(own: &Shares, row: usize, weights: &mut Weights) {
 
 /// Writes the weights of moves between a row and the one above it.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
-fn across(above: &Shares, own: &Shares, row: usize, weights: &mut Weights) {
+fn across<D: Distance>(above: &Shares<D>, own: &Shares<D>, row: usize, weights: &mut Weights<D>) {
     write(&mut weights.moves[0][row], |x| own.left[1][x] + above.entered[1][x]);
     write(&mut weights.moves[2][row - 1], |x| above.left[1][x] + own.entered[1][x]);
 }
 
 /// The same for diagonal moves.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
-fn across_corners<const CORNERS: u8>(above: &Shares, own: &Shares, row: usize, weights: &mut Weights) {
-    let diagonal = |from: &Shares, x: usize, to: &Shares, to_x: usize| {
+fn across_corners<D: Distance, const CORNERS: u8>(
+    above: &Shares<D>,
+    own: &Shares<D>,
+    row: usize,
+    weights: &mut Weights<D>,
+) {
+    let diagonal = |from: &Shares<D>, x: usize, to: &Shares<D>, to_x: usize| {
         let between = [from.walls[to_x], to.walls[x]];
         let wall = match CORNERS {
-            BOTH_FREE => between[0] | between[1],
-            ONE_FREE => between[0] & between[1],
-            _ => 0,
+            BOTH_FREE => between[0].most(between[1]),
+            ONE_FREE => between[0].least(between[1]),
+            _ => D::default(),
         };
         from.left[2][x] + to.entered[2][to_x] + wall
     };
@@ -145,7 +172,7 @@ fn across_corners<const CORNERS: u8>(above: &Shares, own: &Shares, row: usize, w
 
 /// Writes the weights of the cells of a tile's row, by their columns in the window.
 #[inline(always)]
-fn write(row: &mut Row, weight: impl Fn(usize) -> i64) {
+fn write<D>(row: &mut Row<D>, weight: impl Fn(usize) -> D) {
     for x in 0..EDGE {
         row[x] = weight(x + 1);
     }

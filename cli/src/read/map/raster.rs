@@ -7,6 +7,7 @@ use hullfield::{Error, Location};
 
 use super::occupancy::Map;
 use crate::failure::{Failure, Result};
+use crate::output::warn;
 use crate::read::raster::{Georeference, RasterFile, is_raster};
 
 /// What the numbers of a map mean.
@@ -180,6 +181,7 @@ impl MapRaster {
         let range = if least <= most { [least, most] } else { [1.0, 1.0] };
         let scale = FrictionScale::new(range, connectivity, rule, cell)
             .map_err(|error| Failure::file(&friction.file.path, error))?;
+        check_error(scale, range).map_err(|message| Failure::file(&friction.file.path, message))?;
         friction.scale = Some(scale);
         Ok(Some(scale))
     }
@@ -201,6 +203,28 @@ impl MapRaster {
         let map = Map { size, is_volume: false, obstacles, unknown_count: 0, frame: GridFrame::default() };
         Ok((map, costs))
     }
+}
+
+/// The relative error of distances from which there is a warning, and from which there is no field.
+const WARNED_ERROR: f64 = 1e-5;
+const LARGEST_ERROR: f64 = 1e-3;
+
+/// # Errors
+/// That friction covers too wide a range for whole costs. Less wide ones get a warning.
+fn check_error(scale: FrictionScale, [least, most]: [f64; 2]) -> std::result::Result<(), String> {
+    let error = scale.error_bound();
+    if error < WARNED_ERROR {
+        return Ok(());
+    }
+    let message =
+        format!("friction from {least:e} to {most:e}: distances may be off by {error:.1e} of themselves");
+    if error <= LARGEST_ERROR {
+        warn(&message);
+        return Ok(());
+    }
+    Err(format!(
+        "{message}, and at most {LARGEST_ERROR:e} is allowed; if the largest or the least value means that there is none, make such cells no data or a barrier (NaN)"
+    ))
 }
 
 /// An array for the costs of all cells.
