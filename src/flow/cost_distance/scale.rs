@@ -134,7 +134,16 @@ impl FrictionScale {
         window: RasterWindow,
         costs: &mut [u32],
     ) -> Result<()> {
-        match F::slice(friction) {
+        self.costs_inner(F::slice(friction), window, costs)
+    }
+
+    fn costs_inner(
+        &self,
+        friction: FrictionSlice<'_>,
+        window: RasterWindow,
+        costs: &mut [u32],
+    ) -> Result<()> {
+        match friction {
             FrictionSlice::Single(friction) => self.costs_of(friction, window, costs),
             FrictionSlice::Double(friction) => self.costs_of(friction, window, costs),
         }

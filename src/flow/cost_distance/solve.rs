@@ -85,13 +85,19 @@ pub fn cost_distance<F: FrictionValue>(
     options: &CostDistanceOptions,
     mut on_progress: impl FnMut(CostDistanceProgress) -> ControlFlow<()>,
 ) -> Result<CostDistance> {
-    match F::slice(friction) {
-        FrictionSlice::Single(friction) => {
-            cost_distance_of(size, friction, targets, options, &mut on_progress)
-        }
-        FrictionSlice::Double(friction) => {
-            cost_distance_of(size, friction, targets, options, &mut on_progress)
-        }
+    cost_distance_inner(size, F::slice(friction), targets, options, &mut on_progress)
+}
+
+fn cost_distance_inner(
+    size: [u32; 2],
+    friction: FrictionSlice<'_>,
+    targets: &[Cell],
+    options: &CostDistanceOptions,
+    on_progress: &mut dyn FnMut(CostDistanceProgress) -> ControlFlow<()>,
+) -> Result<CostDistance> {
+    match friction {
+        FrictionSlice::Single(friction) => cost_distance_of(size, friction, targets, options, on_progress),
+        FrictionSlice::Double(friction) => cost_distance_of(size, friction, targets, options, on_progress),
     }
 }
 
