@@ -1,8 +1,9 @@
-//! Relaxation in 64 bits of grids of two dimensions whose moves have weights: what a move costs may depend on both of its cells.
+//! Relaxation of grids of two dimensions whose moves have weights: what a move costs may depend on both of its cells.
 //!
 //! Tiles of 16 × 16 cells are relaxed row by row, as in `field/cpu/relax.rs`. Here a window holds the weight of each move of each
 //! cell, so one kernel serves every rule: walls and corner rules are weights too large to lower a distance. Weights and distances
-//! are whole numbers, and every distance is the length of a real path, so any order of the work, and any number of threads, gives the same field.
+//! are whole numbers of 64 bits or f64 (`distance.rs`), and every distance is the length of a real path, so any order of the work, and any number of
+//! threads, gives the same field.
 
 pub(crate) mod codes;
 pub(crate) mod costs;
