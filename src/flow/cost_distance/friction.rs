@@ -1,4 +1,4 @@
-//! Rasters of friction: what they hold, and their costs as whole numbers.
+//! Rasters of friction: what they hold, and the costs of their cells.
 
 use crate::error::{Error, Location, Result};
 use crate::flow::weighted::distance::{exponent, power_of_two};
@@ -131,10 +131,10 @@ fn counts_of<F: FrictionValue>(friction: &[F]) -> FrictionCounts {
     }
 }
 
-/// What friction is multiplied by, a power of two, so that it has all its bits and no sum of it overflows. No product is rounded.
+/// A power of two that friction is multiplied by. The products keep all bits, and no sum of them overflows.
 ///
 /// # Errors
-/// [`Error::Value`] where the largest friction is more than 2¹⁸⁶⁰ times the least: f64 holds no factor for them.
+/// [`Error::Value`] where the largest friction is more than 2¹⁸⁶⁰ times the least. No factor fits both into f64.
 pub(crate) fn factor(range: [f64; 2]) -> Result<f64> {
     let [least, most] = range.map(exponent_of_any);
     let power = if most > EXPONENTS[1] { EXPONENTS[1] - most } else { (EXPONENTS[0] - least).max(0) };

@@ -40,13 +40,13 @@ pub(crate) fn next<D: Distance>(
     codes
 }
 
-/// Whether a cell of this distance is reached, and no source.
+/// Whether a cell with this distance is reached and is not a source.
 fn is_on_the_way<D: Distance>(distance: D, max_distance: D) -> bool {
     distance > D::default() && distance < D::FAR && distance <= max_distance
 }
 
-/// Gives codes to the cells whose distance is that of their next cell, as the step between them is less than its rounding: those on the way to
-/// the nearest cell that leads on, counted in steps. Whole numbers have none.
+/// Gives codes to cells that are as far as their next cell: rounding has lost the step between them. The code leads to the
+/// nearest cell that has one, counted in steps. Whole distances have no such cells.
 fn lead_over_ties<D: Distance>(
     [width, height]: [usize; 2],
     tiles: &Tiles<'_, D>,
