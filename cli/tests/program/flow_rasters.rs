@@ -394,6 +394,47 @@ fn friction_in_floats() {
     assert!(error.contains("no goal is left: of 1 given, 1 are on obstacles"), "{error}");
 }
 
+/// Friction over so wide a range that whole costs can't hold it, as where a fill value is not said to be no data. It was solved in silence, and `--check` agreed.
+#[test]
+fn friction_over_too_wide_a_range_is_refused() {
+    let folder = Folder::new();
+    let form = Form { chunk: [20, 1], compression: 1, has_predictor: false };
+    let line = |fill: f32| {
+        let cells = floats((0..20).map(|at| if at == 15 { fill } else { 1.0 + (at % 3) as f32 }));
+        tiff::<TiffKindStandard>([20, 1], form, &cells, 4, 3, &[], None)
+    };
+    for (fill, error) in [(1e2, None), (1e5, Some("1.")), (1e6, Some("1.2e-4"))] {
+        folder.write("line.tif", line(fill));
+        let run = folder.run("flow line.tif --goal 0,0 --out d.npy");
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        match error {
+            Some(error) => assert!(
+                run.stderr.contains(&format!(
+                    "warning: friction from 1e0 to {fill:e}: distances may be off by {error}"
+                )),
+                "{}",
+                run.stderr
+            ),
+            None => assert!(!run.stderr.contains("warning"), "{}", run.stderr),
+        }
+        assert_eq!(folder.run("flow line.tif --goal 0,0 --check d.npy").code, Some(0));
+    }
+    // The distances of other friction are wrong, by little too.
+    folder.write("other.tif", line(1.001e5)).write("line.tif", line(1e5));
+    folder.run("flow other.tif --goal 0,0 --out d.npy");
+    let wrong = folder.run("flow line.tif --goal 0,0 --check d.npy");
+    assert!(wrong.code == Some(1) && wrong.stderr.contains("cells are wrong"), "{}", wrong.stderr);
+    for fill in [1e9, f32::MAX] {
+        folder.write("line.tif", line(fill));
+        let error = folder.run("flow line.tif --goal 0,0 --out d.npy").bad();
+        assert!(error.contains("line.tif: friction from 1e0 to"), "{error}");
+        assert!(
+            error.contains("at most 1e-3 is allowed") && error.contains("make such cells no data"),
+            "{error}"
+        );
+    }
+}
+
 /// Whole costs by the mean of both cells: whole steps count halves.
 #[test]
 fn the_mean_of_whole_costs() {

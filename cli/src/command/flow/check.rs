@@ -60,10 +60,21 @@ pub(super) fn run(arguments: &Arguments, file: &Path, goals: &[Cell], started: I
         let name = field.kind.name();
         return Err(Failure::file(file, format!("its cells are {name}; distances are u32, u64 or floats")));
     }
-    let halves = if arguments.cost_rule() == CostRule::Mean { 2 } else { 1 };
-    let unit = match &scale {
-        Some(scale) => scale.unit(),
-        None => 1.0 / f64::from(connectivity.unit() * halves),
+    let is_mean = arguments.cost_rule() == CostRule::Mean;
+    let (lengths, tolerance) = match &scale {
+        // Against the friction in the file, whatever whole costs it was solved with: both a cell and its neighbour may be off by the bound.
+        Some(scale) => {
+            let [x, y] = map.cell_size().map(|length| if is_whole { length / scale.unit() } else { length });
+            ([x, y, x.hypot(y)], TOLERANCE + 2.0 * scale.error_bound())
+        }
+        None => {
+            let StepLengths { x, y, diagonal } = StepLengths::of(connectivity);
+            // Whole distances count the mean of two costs twice.
+            let unit = if is_whole { 1.0 } else { f64::from(connectivity.unit()) };
+            let unit = if is_whole && is_mean { 0.5 } else { unit };
+            let tolerance = if is_whole { 0.0 } else { TOLERANCE };
+            ([x, y, diagonal].map(|length| f64::from(length) / unit), tolerance)
+        }
     };
     let is_inside = |goal: &Cell| {
         let inside = |at: i32, length: u32| u32::try_from(at).is_ok_and(|at| at < length);
@@ -71,20 +82,23 @@ pub(super) fn run(arguments: &Arguments, file: &Path, goals: &[Cell], started: I
     };
     let goals: HashSet<[u32; 2]> =
         goals.iter().filter(|goal| is_inside(goal)).map(|goal| [goal.x as u32, goal.y as u32]).collect();
-    let max_distance = arguments.max_distance.map(|distance| match &scale {
-        Some(scale) => scale.whole_distance(f64::from(distance)),
-        None => u64::from(distance),
-    });
+    // The limit is in map units for friction in floats, and else a whole distance.
+    let limit_unit = match &scale {
+        Some(scale) if is_whole => scale.unit(),
+        None if !is_whole => f64::from(connectivity.unit()) * if is_mean { 2.0 } else { 1.0 },
+        _ => 1.0,
+    };
+    let max_distance =
+        arguments.max_distance.map_or(f64::INFINITY, |distance| f64::from(distance) / limit_unit);
     let check = Check {
         map: &map,
         field: &field,
         goals: &goals,
         connectivity,
         rule: arguments.cost_rule(),
-        lengths: scale.map_or_else(|| StepLengths::of(connectivity), |scale| scale.step_lengths()),
-        max_distance: max_distance.map_or(f64::INFINITY, |distance| distance as f64),
-        unit: if is_whole { 1.0 } else { unit },
-        tolerance: if is_whole { 0.0 } else { TOLERANCE },
+        lengths,
+        max_distance,
+        tolerance,
     };
     let mut found = Found::default();
     let mut sorted: Vec<_> = goals.iter().copied().collect();
@@ -135,11 +149,10 @@ struct Check<'a> {
     goals: &'a HashSet<[u32; 2]>,
     connectivity: Connectivity,
     rule: CostRule,
-    lengths: StepLengths,
-    /// In whole distances.
+    /// The lengths of steps along x, along y and diagonal, in what distances are in in the file.
+    lengths: [f64; 3],
+    /// In the same.
     max_distance: f64,
-    /// What a whole distance is in the file.
-    unit: f64,
     /// The largest difference over the distance.
     tolerance: f64,
 }
@@ -155,12 +168,10 @@ impl Check<'_> {
             width: (x + 2).min(width) - first_x,
             height: (y + 2).min(height) - first_y,
         };
-        let mut costs = vec![0; window.cell_count()];
-        self.map.read(window, &mut costs)?;
+        let costs = self.map.exact_costs(window)?;
         let distances = self.distances(window)?;
-        let obstacles: Vec<bool> = costs.iter().map(|&cost| cost == 0).collect();
-        costs.iter_mut().for_each(|cost| *cost = (*cost).max(1));
-        let options = GridOptions { connectivity: self.connectivity, costs, ..GridOptions::default() };
+        let obstacles: Vec<bool> = costs.iter().map(|&cost| cost == 0.0).collect();
+        let options = GridOptions { connectivity: self.connectivity, ..GridOptions::default() };
         let grid = Grid::new([window.width, window.height, 1], &obstacles, options)?;
         let centre = Cell::from([(x - first_x) as i32, (y - first_y) as i32]);
         let at = |cell: Cell| grid.index(cell).map_or(f64::INFINITY, |index| distances[index]);
@@ -170,24 +181,24 @@ impl Check<'_> {
         } else if self.goals.contains(&[x, y]) {
             0.0
         } else {
+            let cost = |cell: Cell| grid.index(cell).map_or(0.0, |index| costs[index]);
             let over = |code: u8| {
                 let next = grid.neighbour(centre, code)?;
                 let length = match code {
-                    0 | 2 => self.lengths.y,
-                    1 | 3 => self.lengths.x,
-                    _ => self.lengths.diagonal,
+                    0 | 2 => self.lengths[1],
+                    1 | 3 => self.lengths[0],
+                    _ => self.lengths[2],
                 };
-                let cost = match self.rule {
-                    CostRule::Entry => u64::from(grid.cost(next)),
-                    CostRule::Exit => u64::from(grid.cost(centre)),
-                    CostRule::Mean => u64::from(grid.cost(centre)) + u64::from(grid.cost(next)),
+                let step = match self.rule {
+                    CostRule::Entry => length * cost(next),
+                    CostRule::Exit => length * cost(centre),
+                    CostRule::Mean => 0.5 * length * (cost(centre) + cost(next)),
                 };
-                Some(at(next) + (u64::from(length) * cost) as f64 * self.unit)
+                Some(at(next) + step)
             };
             let codes = 0..self.connectivity.neighbour_count() as u8;
             let best = codes.filter_map(over).fold(f64::INFINITY, f64::min);
-            let most = self.max_distance * self.unit;
-            if best > most * (1.0 + self.tolerance) { f64::INFINITY } else { best }
+            if best > self.max_distance * (1.0 + self.tolerance) { f64::INFINITY } else { best }
         };
         let distance = at(centre);
         match distance {
@@ -196,7 +207,7 @@ impl Check<'_> {
             _ => found.reached += 1,
         }
         // What is rounded may lie on the other side of the largest distance.
-        let is_cut = self.tolerance > 0.0 && wanted >= self.max_distance * self.unit * (1.0 - self.tolerance);
+        let is_cut = self.tolerance > 0.0 && wanted >= self.max_distance * (1.0 - self.tolerance);
         // Of whole distances from 2^53 on only the first 53 bits are looked at.
         let tolerance = if wanted < EXACT { self.tolerance } else { self.tolerance.max(2.0 * f64::EPSILON) };
         let is_right = distance == wanted

@@ -165,7 +165,7 @@ impl MapRaster {
         connectivity: Connectivity,
         rule: CostRule,
     ) -> Result<Option<FrictionScale>> {
-        let cell = self.georeference().and_then(Georeference::cell_size).unwrap_or([1.0, 1.0]);
+        let cell = self.cell_size();
         let Some(friction) = self.friction.as_mut().filter(|friction| friction.file.kind.is_float()) else {
             return Ok(None);
         };
@@ -184,6 +184,27 @@ impl MapRaster {
         check_error(scale, range).map_err(|message| Failure::file(&friction.file.path, message))?;
         friction.scale = Some(scale);
         Ok(Some(scale))
+    }
+
+    /// The size of a cell along x and y, in the units of the map; 1 where the files don't say.
+    pub(crate) fn cell_size(&self) -> [f64; 2] {
+        self.georeference().and_then(Georeference::cell_size).unwrap_or([1.0, 1.0])
+    }
+
+    /// The costs of a window as the files have them, whole or not; 0 for obstacles.
+    pub(crate) fn exact_costs(&self, window: RasterWindow) -> Result<Vec<f64>> {
+        let mut whole = vec![0; window.cell_count()];
+        self.read(window, &mut whole)?;
+        let mut costs: Vec<f64> = whole.iter().map(|&cost| f64::from(cost)).collect();
+        if let Some(friction) = self.friction.as_ref().filter(|friction| friction.file.kind.is_float()) {
+            friction.read_floats(window, |first, friction| {
+                for ((cost, &whole), &value) in costs[first..].iter_mut().zip(&whole[first..]).zip(friction) {
+                    *cost = if whole == 0 { 0.0 } else { value };
+                }
+                Ok(())
+            })?;
+        }
+        Ok(costs)
     }
 
     /// The place on a map of the first file that has one.
