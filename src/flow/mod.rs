@@ -18,7 +18,7 @@ pub use cost_distance::friction::FrictionValue;
 pub use cost_distance::options::{CostDistanceOptions, CostDistanceProgress, Slope};
 pub use cost_distance::scale::FrictionScale;
 pub use cost_distance::solve::cost_distance;
-pub use cost_distance::solved::{CostDistance, CostDistanceReport, NO_TARGET};
+pub use cost_distance::solved::{CostDistance, CostDistanceReport, NO_TARGET, allocation};
 pub use field::handle::Flow;
 pub use field::options::FieldOptions;
 pub use field::solved::{Field, UNREACHABLE};

@@ -6,7 +6,7 @@ use hullfield::Error;
 use hullfield::flow::{
     Cell, Connectivity, Corners, CostDistance, CostDistanceOptions, CostDistanceProgress, CostRule,
     FrictionScale, MemoryRaster, MemoryTiles, NEXT_NONE, NO_TARGET, Raster, RasterOptions, RasterWindow,
-    Slope, StepLengths, cost_distance, solve_raster,
+    Slope, StepLengths, allocation, cost_distance, solve_raster,
 };
 use hullfield_oracle::friction::{Ground, Rule};
 use hullfield_oracle::random::Random;
@@ -283,6 +283,50 @@ fn slopes_are_walked_one_way() {
     let table = Slope::tobler();
     assert!(table.iter().all(|row| row[1] >= (-0.175_f64).exp() - 1e-12));
     assert_eq!((table[780][0], table[800]), (-0.05, [0.0, 1.0]));
+}
+
+/// The allocation of any next cells is that which the cost distance returns; codes that lead nowhere are errors.
+#[test]
+fn allocation_follows_next_cells() {
+    let mut random = Random::new(seed(19));
+    for scene in scenes(&mut random) {
+        let solved = scene.solve();
+        if solved.next.is_empty() || solved.allocation.is_empty() || solved.distances.is_empty() {
+            continue;
+        }
+        let [width, height] = solved.size.map(|length| length as i32);
+        let is_used = |cell: &Cell| {
+            (0..width).contains(&cell.x)
+                && (0..height).contains(&cell.y)
+                && cell.z == 0
+                && solved.distances[(cell.y * width + cell.x) as usize] == 0.0
+        };
+        let used: Vec<usize> = (0..scene.targets.len()).filter(|&at| is_used(&scene.targets[at])).collect();
+        let targets: Vec<Cell> = used.iter().map(|&at| scene.targets[at]).collect();
+        let found = allocation(solved.size, solved.connectivity, &solved.next, &targets).unwrap();
+        let found: Vec<u32> =
+            found.iter().map(|&at| used.get(at as usize).map_or(NO_TARGET, |&at| at as u32)).collect();
+        assert_eq!(found, solved.allocation, "{}", scene.name);
+    }
+    // East and west of one another, in a circle, and out of the raster on each side.
+    for (next, cell) in [
+        ([1, 3, 255, 255], "cell (0, 0)"),
+        ([5, 255, 255, 7], "cell (0, 0)"),
+        ([0, 255, 255, 255], "cell (0, 0)"),
+        ([255, 1, 255, 255], "cell (1, 0)"),
+        ([255, 255, 3, 255], "cell (0, 1)"),
+        ([255, 255, 255, 2], "cell (1, 1)"),
+    ] {
+        let error = allocation([2, 2], CONNECTIVITIES[3], &next, &[]).unwrap_err().to_string();
+        assert!(error.contains(cell) && error.contains("or around in a circle"), "{error}");
+    }
+    let error = |next: &[u8], connectivity, target: [i32; 2]| {
+        allocation([2, 2], connectivity, next, &[target.into()]).unwrap_err().to_string()
+    };
+    assert!(error(&[255; 3], Connectivity::Four, [0, 0]).contains("the raster has 4 cells"));
+    assert!(error(&[255; 4], Connectivity::Four, [0, 2]).contains("must be in the raster of 2 x 2"));
+    assert!(error(&[255; 4], Connectivity::Six, [0, 0]).contains("two dimensions"));
+    assert_eq!(allocation([0, 0], Connectivity::Four, &[], &[]).unwrap(), [0; 0]);
 }
 
 /// Friction in f32 gives what the same friction in f64 does.

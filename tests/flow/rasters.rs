@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use hullfield::flow::{
-    Cell, Connectivity, Flow, MemoryRaster, MemoryTiles, Raster, RasterField, RasterOptions, RasterProgress,
-    RasterReport, RasterSolver, RasterWindow, StepLengths, TileFiles, TileStore, TileTask, solve_raster,
+    Cell, Connectivity, Flow, MemoryRaster, MemoryTiles, NEXT_NONE, Raster, RasterField, RasterOptions,
+    RasterProgress, RasterReport, RasterSolver, RasterWindow, StepLengths, TileFiles, TileStore, TileTask,
+    solve_raster,
 };
 use hullfield::{Engine, Error, Location, Result};
 use hullfield_oracle::random::Random;
@@ -613,7 +614,7 @@ fn tasks_and_folders_that_do_not_fit_are_errors() {
     assert!(error.to_string().contains("tiles still wait"), "{error}");
 }
 
-/// Paths over a raster in tiles are those of the field in one piece, cell for cell.
+/// Paths and next cells over a raster in tiles are those of the field in one piece, cell for cell.
 #[test]
 fn paths_are_those_of_one_piece() {
     let mut lengths = 0;
@@ -626,6 +627,17 @@ fn paths_are_those_of_one_piece() {
             let field = solve_raster(&raster, &scene.goals, &tiles, &options, go_on).unwrap();
             let flow = Flow::new(&Engine::cpu(), scene.grid()).unwrap();
             let whole = flow.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
+            let next = whole.next_codes().unwrap().wait().unwrap();
+            for window in field.windows() {
+                let found = field.next_codes(&raster, window).unwrap();
+                for (place, &code) in found.iter().enumerate() {
+                    let (x, y) = (place as u32 % window.width, place as u32 / window.width);
+                    let index = (window.y + y) as usize * scene.size[0] + (window.x + x) as usize;
+                    // The codes of one piece also lead out of obstacles.
+                    let expected = if scene.blocked[index] { NEXT_NONE } else { next[index] };
+                    assert_eq!(code, expected, "{}: cell {index}", scene.name);
+                }
+            }
             let free = (0..scene.blocked.len()).filter(|&index| !scene.blocked[index]);
             let free: Vec<Cell> = free.map(|index| scene.cell(index)).collect();
             let starts = pick(number as u64, &free, extent(300, 1000));
@@ -660,4 +672,12 @@ fn a_path_over_a_changed_raster_is_an_error() {
     let other = MemoryRaster::new([9, 9], costs.iter().map(|cost| cost + 1).collect()).unwrap();
     let error = field.path(&other, [8, 8].into()).unwrap_err();
     assert!(matches!(error, Error::Invalid { at: Location::Cell(_), .. }), "{error}");
+    let all = RasterWindow { x: 0, y: 0, width: 9, height: 9 };
+    let error = field.next_codes(&other, all).unwrap_err();
+    assert!(matches!(error, Error::Invalid { at: Location::Cell(_), .. }), "{error}");
+    let error = field.next_codes(&raster, RasterWindow { width: 10, ..all }).unwrap_err().to_string();
+    assert!(error.contains("all in the raster of 9 x 9"), "{error}");
+    let other = MemoryRaster::new([3, 27], costs.clone()).unwrap();
+    let error = field.next_codes(&other, all).unwrap_err().to_string();
+    assert!(error.contains("the field is over a raster of 9 x 9"), "{error}");
 }

@@ -264,7 +264,11 @@ impl Job<'_> {
         let visit_count = tiles.visit_count;
         drop(tiles);
         let allocation = if allocation {
-            codes::sources(&next_codes, &strides, self.sources.iter().copied(), NO_TARGET)
+            let (offsets, sources) = (connectivity.offsets(), self.sources.iter().copied());
+            codes::sources(size, &next_codes, offsets, sources, NO_TARGET).map_err(|cell| {
+                let message = format!("the next cells of cell {cell} lead to no target");
+                Error::internal("flow::cost_distance::solve", message)
+            })?
         } else {
             Vec::new()
         };

@@ -4,6 +4,7 @@ use crate::cell::Cell;
 use crate::error::{Error, Location, Result};
 use crate::flow::grid::goals::GoalReport;
 use crate::flow::grid::moves::Connectivity;
+use crate::flow::weighted::codes;
 
 /// The allocation of cells from which no target is reached, and of barriers.
 pub const NO_TARGET: u32 = u32::MAX;
@@ -73,4 +74,57 @@ impl CostDistance {
         }
         Ok(path)
     }
+}
+
+/// The target that the next cells of each cell lead to, by its number in `targets`; [`NO_TARGET`] where they lead to none. Of several targets in one cell it is the
+/// first.
+///
+/// `next` are codes of next cells in the order of [`Connectivity`], row-major, one for each of `size` columns × rows: those of a
+/// [`Field`](crate::flow::Field), of [`RasterField::next_codes`](crate::flow::RasterField::next_codes), or of a [`CostDistance`], which can return its allocation by itself.
+/// Takes time and memory that grow with the number of cells.
+///
+/// # Errors
+/// [`Error::Count`] unless `next` has a code for each cell; [`Error::Value`] for a target outside the raster and for a connectivity of three dimensions;
+/// [`Error::Invalid`] at a cell whose next cells lead out of the raster, or around in a circle.
+///
+/// ```
+/// use hullfield::flow::{Connectivity, NO_TARGET, allocation};
+///
+/// // East, east, a target; a barrier; a target, west.
+/// let next = [1, 1, 255, 255, 255, 3];
+/// let found = allocation([6, 1], Connectivity::Four, &next, &[[4, 0].into(), [2, 0].into()])?;
+/// assert_eq!(found, [1, 1, 1, NO_TARGET, 0, 0]);
+/// # Ok::<(), hullfield::Error>(())
+/// ```
+pub fn allocation(
+    size: [u32; 2],
+    connectivity: Connectivity,
+    next: &[u8],
+    targets: &[Cell],
+) -> Result<Vec<u32>> {
+    let [width, height] = size;
+    if connectivity.dimension() != 2 {
+        let allowed = "a raster has two dimensions: Four or Eight";
+        return Err(Error::value(Location::Argument, "connectivity", format!("{connectivity:?}"), allowed));
+    }
+    let cell_count = u64::from(width) * u64::from(height);
+    if next.len() as u64 != cell_count {
+        let allowed = format!("the raster has {cell_count} cells");
+        let given = next.len() as u64;
+        return Err(Error::Count { at: Location::Argument, what: "next cells", given, allowed });
+    }
+    let inside = |at: i32, length: u32| u32::try_from(at).is_ok_and(|at| at < length);
+    let mut known = Vec::with_capacity(targets.len());
+    for (number, &target) in targets.iter().enumerate().rev() {
+        if !(inside(target.x, width) && inside(target.y, height) && target.z == 0) {
+            let allowed = format!("it must be in the raster of {width} x {height} cells");
+            return Err(Error::value(Location::Argument, "target", target, allowed));
+        }
+        known.push((target.y as usize * width as usize + target.x as usize, number as u32));
+    }
+    let size = size.map(|length| length as usize);
+    codes::sources(size, next, connectivity.offsets(), known.into_iter(), NO_TARGET).map_err(|cell| {
+        let at = Location::Cell(Cell::from([(cell % size[0]) as i32, (cell / size[0]) as i32]));
+        Error::invalid(at, "its next cells lead out of the raster, or around in a circle")
+    })
 }

@@ -8,7 +8,7 @@ use crate::cell::Cell;
 use crate::error::{Error, Location, Result};
 #[cfg(doc)]
 use crate::flow::grid::moves::Connectivity;
-use crate::flow::grid::moves::Corners;
+use crate::flow::grid::moves::{Corners, NEXT_NONE};
 use crate::flow::raster::options::RasterReport;
 use crate::flow::raster::source::{Raster, RasterWindow};
 use crate::flow::raster::store::{RASTER_UNREACHABLE, TileStore};
@@ -127,10 +127,7 @@ impl<S: TileStore> RasterField<'_, S> {
             let allowed = format!("it must be in the raster of {width} x {height} cells");
             return Err(Error::value(Location::Argument, "cell", cell, allowed));
         };
-        if raster.size() != self.tiling.size {
-            let allowed = format!("the field is over a raster of {width} x {height}");
-            return Err(Error::value(Location::Argument, "size", format!("{:?}", raster.size()), allowed));
-        }
+        self.check_raster(raster)?;
         let mut path = vec![cell];
         let mut at = [x, y];
         let mut around = Surroundings::default();
@@ -140,31 +137,92 @@ impl<S: TileStore> RasterField<'_, S> {
                 self.read_surroundings(raster, number, &mut around)?;
             }
             match around.next(&self.moves, at) {
-                Next::Move(next) => {
+                Next::Move(_, next) => {
                     at = next;
                     path.push(Cell::from(at.map(|at| at as i32)));
                 }
                 Next::End => return Ok(path),
-                Next::Nowhere => {
-                    let message = "no move from here has the cost that the field has: the raster has changed since it was solved";
-                    return Err(Error::invalid(Location::Cell(Cell::from(at.map(|at| at as i32))), message));
-                }
+                Next::Nowhere => return Err(has_changed(at)),
             }
         }
+    }
+
+    /// The codes of the next cells of a window, row-major, in the order of [`Connectivity::offsets`]; [`NEXT_NONE`](crate::flow::NEXT_NONE) at goals, obstacles, and where no
+    /// goal is reached. Of several next cells that are equally good it is the first in this order, as in [`path`](Self::path). `raster` is the one that was solved over.
+    ///
+    /// Reads the distances and the costs of the window and of the cells around it: 12 bytes a cell.
+    ///
+    /// # Errors
+    /// Those of [`distances`](Self::distances) and [`path`](Self::path).
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    ///
+    /// use hullfield::flow::{MemoryRaster, MemoryTiles, RasterOptions, RasterWindow, solve_raster};
+    ///
+    /// let raster = MemoryRaster::new([3, 2], vec![1, 0, 1, 1, 1, 1])?;
+    /// let (tiles, options) = (MemoryTiles::default(), RasterOptions::default());
+    /// let field = solve_raster(&raster, &[[2, 0].into()], &tiles, &options, |_| ControlFlow::Continue(()))?;
+    /// let next = field.next_codes(&raster, RasterWindow { x: 0, y: 0, width: 3, height: 2 })?;
+    /// assert_eq!(next, [2, 255, 255, 1, 1, 0]);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    pub fn next_codes(&self, raster: &impl Raster, window: RasterWindow) -> Result<Vec<u8>> {
+        self.next_codes_over(raster, window)
+    }
+
+    fn next_codes_over(&self, raster: &dyn Raster, window: RasterWindow) -> Result<Vec<u8>> {
+        self.check(window)?;
+        self.check_raster(raster)?;
+        let [width, height] = self.tiling.size;
+        let (x, y) = (window.x.saturating_sub(1), window.y.saturating_sub(1));
+        let right = width.min(window.x + window.width + 1);
+        let below = height.min(window.y + window.height + 1);
+        let mut around = Surroundings::default();
+        self.read_around(raster, RasterWindow { x, y, width: right - x, height: below - y }, &mut around)?;
+        let mut codes = Vec::with_capacity(window.cell_count());
+        for y in window.y..window.y + window.height {
+            for x in window.x..window.x + window.width {
+                codes.push(match around.next(&self.moves, [x, y]) {
+                    Next::Move(code, _) => code,
+                    Next::End => NEXT_NONE,
+                    Next::Nowhere => return Err(has_changed([x, y])),
+                });
+            }
+        }
+        Ok(codes)
+    }
+
+    fn check_raster(&self, raster: &dyn Raster) -> Result<()> {
+        if raster.size() == self.tiling.size {
+            return Ok(());
+        }
+        let [width, height] = self.tiling.size;
+        let allowed = format!("the field is over a raster of {width} x {height}");
+        Err(Error::value(Location::Argument, "size", format!("{:?}", raster.size()), allowed))
     }
 
     /// Reads distances and costs of a tile and of the cells around it.
     fn read_surroundings(&self, raster: &dyn Raster, tile: usize, around: &mut Surroundings) -> Result<()> {
         let window = Tiling { halo: 1, ..self.tiling }.window(tile);
+        self.read_around(raster, window, around)?;
+        around.tile = Some(tile);
+        Ok(())
+    }
+
+    fn read_around(
+        &self,
+        raster: &dyn Raster,
+        window: RasterWindow,
+        around: &mut Surroundings,
+    ) -> Result<()> {
         around.window = Some(window);
         around.costs.clear();
         around.costs.resize(window.cell_count(), 0);
         raster.read(window, &mut around.costs)?;
         around.distances.clear();
         around.distances.resize(window.cell_count(), RASTER_UNREACHABLE);
-        self.read(window, &mut around.distances)?;
-        around.tile = Some(tile);
-        Ok(())
+        self.read(window, &mut around.distances)
     }
 
     fn check(&self, window: RasterWindow) -> Result<()> {
@@ -218,10 +276,17 @@ struct Surroundings {
 
 /// Where a path goes on.
 enum Next {
-    Move([u32; 2]),
+    /// The code of the move, and the cell that it leads to.
+    Move(u8, [u32; 2]),
     /// At a goal, or where none is reached.
     End,
     Nowhere,
+}
+
+fn has_changed(cell: [u32; 2]) -> Error {
+    let message =
+        "no move from here has the cost that the field has: the raster has changed since it was solved";
+    Error::invalid(Location::Cell(Cell::from(cell.map(|at| at as i32))), message)
 }
 
 impl Surroundings {
@@ -254,7 +319,7 @@ impl Surroundings {
                 continue;
             }
             if next_distance.checked_add(moves.weight(code as u8, cost, next_cost)) == Some(distance) {
-                return Next::Move(next.map(|at| at as u32));
+                return Next::Move(code as u8, next.map(|at| at as u32));
             }
         }
         Next::Nowhere

@@ -112,25 +112,33 @@ fn lead_over_ties<D: Distance>(
 
 /// The source of each cell, row-major: the one that its next cells lead to. `known` are those of the sources themselves; `none` is that of
 /// cells without one.
+///
+/// # Errors
+/// The first cell from which the codes lead out of the grid, or around in a circle.
 pub(crate) fn sources(
+    [width, height]: [usize; 2],
     next: &[u8],
-    strides: &[isize; 8],
+    offsets: &[[i32; 3]],
     known: impl Iterator<Item = (usize, u32)>,
     none: u32,
-) -> Vec<u32> {
+) -> Result<Vec<u32>, usize> {
     let mut sources = vec![none; next.len()];
     known.for_each(|(cell, source)| sources[cell] = source);
     let mut trail = Vec::new();
     for start in 0..next.len() {
-        let mut cell = start;
+        let (mut cell, mut x, mut y) = (start, start % width, start / width);
         while sources[cell] == none
-            && let Some(&stride) = strides.get(usize::from(next[cell]))
+            && let Some(&[dx, dy, _]) = offsets.get(usize::from(next[cell]))
         {
             trail.push(cell);
-            cell = cell.wrapping_add_signed(stride);
+            (x, y) = (x.wrapping_add_signed(dx as isize), y.wrapping_add_signed(dy as isize));
+            if x >= width || y >= height || trail.len() > next.len() {
+                return Err(start);
+            }
+            cell = y * width + x;
         }
         let source = sources[cell];
         trail.drain(..).for_each(|cell| sources[cell] = source);
     }
-    sources
+    Ok(sources)
 }
