@@ -114,7 +114,7 @@ fn rays_and_points_see_their_worlds() {
     let hits =
         "ray,body,part,distance,nx,ny,nz\n0,0,0,3.5,-1,0,0\n1,1,0,1.5,-1,0,0\n2,,,,,,\n3,2,0,1.5,1,0,0\n";
     let near = "point,body,part,distance,px,py,pz\n0,0,0,1.5,3.5,0,0\n1,1,0,3.5,2.5,0,0\n2,,,,,,\n";
-    for positions in ["", "--positions f64"] {
+    for positions in ["", "--positions f32"] {
         assert_eq!(folder.run(&line(&format!("--rays rays.csv {positions}"))).good(), hits);
         assert_eq!(folder.run(&line(&format!("--points points.csv {positions}"))).good(), near);
     }
@@ -153,19 +153,19 @@ fn rays_and_points_see_their_worlds() {
 
 /// Bodies a millimetre apart, 10⁷ from the origin: f32 has steps of a metre there.
 #[test]
-fn far_bodies_keep_their_digits_with_positions_f64() {
+fn far_bodies_keep_their_digits() {
     let folder = folder();
     let far = "hull,x,y,z\nbox,10000000,-1e7,3\nbox,10000001.001,-1e7,3\nbox,9999999.25,-1e7,3\n";
     folder.write("bodies.csv", far);
-    let run = folder.run(&line("--positions f64")).good();
-    assert_eq!(run, "a,b,status\n0,2,penetrating\n");
-    // Without the flag the second body is moved to 10000001.
     let run = folder.run(&line("")).good();
-    assert!(run.contains("0,1,touching\n") && folder.run(&line("--positions f32")).good() == run, "{run}");
+    assert_eq!(run, "a,b,status\n0,2,penetrating\n");
+    assert_eq!(folder.run(&line("--positions f64")).good(), run);
+    // In f32 the second body is moved to 10000001.
+    let run = folder.run(&line("--positions f32")).good();
+    assert!(run.contains("0,1,touching\n"), "{run}");
     folder.write("pairs.csv", "a,b\n1,0\n");
     for exact in ["", "--exact"] {
-        let run =
-            folder.run(&line(&format!("--positions f64 --query distance --pairs pairs.csv {exact}"))).good();
+        let run = folder.run(&line(&format!("--query distance --pairs pairs.csv {exact}"))).good();
         let cells: Vec<&str> = run.lines().nth(1).unwrap().split(',').collect();
         assert_eq!(cells[..3], ["1", "0", "separated"]);
         let number = |at: usize| -> f64 { cells[at].parse().unwrap() };
@@ -177,17 +177,17 @@ fn far_bodies_keep_their_digits_with_positions_f64() {
         "ox,oy,oz,dx,dy,dz\n10000000.5005,-9999999,3,0,-1,0\n10000000.5025,-1e6,3,0,-1,0\n",
     );
     folder.write("points.csv", "x,y,z\n10000000.5005,-10000000.25,3\n");
-    let hits = folder.run(&line("--positions f64 --rays rays.csv")).good();
+    let hits = folder.run(&line("--rays rays.csv")).good();
     assert_eq!(hits, "ray,body,part,distance,nx,ny,nz\n0,,,,,,\n1,1,0,8999999.5,0,1,0\n");
-    let nearest = folder.run(&line("--positions f64 --points points.csv")).good();
+    let nearest = folder.run(&line("--points points.csv")).good();
     assert!(
         nearest.contains("\n0,0,0,0.00049999915") && nearest.contains(",10000000.5,-10000000.25,3\n"),
         "{nearest}"
     );
-    let traced = folder.run(&line("--positions f64 --trace 0,1")).good();
+    let traced = folder.run(&line("--trace 0,1")).good();
     assert!(traced.contains("bodies 0 and 1: separated"), "{traced}");
     folder.write("bodies.csv", "hull,x,y,z\nbox,0,0,0\nbox,0,1e19,0\n");
-    let error = folder.run(&line("--positions f64")).bad();
+    let error = folder.run(&line("")).bad();
     assert!(
         error.contains("bodies.csv: line 3: body 1: position") && error.contains("at most 1e18"),
         "{error}"

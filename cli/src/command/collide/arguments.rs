@@ -21,8 +21,8 @@ use crate::engine::EngineArguments;
     warning. Hulls of the same name get a number: Wheels, Wheels.1. A hull of one point with a radius is a ball, of two points a \
     capsule. Two bodies are a pair where the group of each has a bit in the mask of the other; --pairs ignores groups. \
     Velocities are always checked, but only a sweep uses them.\n\n\
-    x,y,z are rounded to f32, which has steps of a metre at 1e7 m. With --positions f64 they are not, nor are the points of points.csv and \
-    the origins of rays.csv: bodies far from the origin are then judged as those near it.\n\n\
+    x,y,z are f64, as are the points of points.csv and the origins of rays.csv: bodies far from the origin are judged as those near it. \
+    With --positions f32 they are rounded to f32, which has steps of a metre at 1e7 m.\n\n\
     The answer is CSV, in the world's frame and units; n is a unit vector from a to b; a cell without an answer is empty:\n  \
     intersects  a,b,status\n  \
     distance    a,b,status,distance,ax,ay,az,bx,by,bz,nx,ny,nz\n  \
@@ -59,7 +59,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "bodies.csv")]
     pub(super) bodies: PathBuf,
     /// How x,y,z of bodies and points and ox,oy,oz of rays are read
-    #[arg(long, value_enum, default_value = "f32")]
+    #[arg(long, value_enum, default_value = "f64")]
     pub(super) positions: Positions,
     /// Examine these pairs only
     #[arg(long, value_name = "pairs.csv", conflicts_with = "all_pairs")]
@@ -106,7 +106,7 @@ pub(crate) struct Arguments {
 pub(super) enum Positions {
     /// Rounded to 32-bit floats
     F32,
-    /// As 64-bit floats, for scenes far from the origin
+    /// As 64-bit floats
     F64,
 }
 
