@@ -1,16 +1,27 @@
 //! The picture of a field: distances as colours, arrows, goals, obstacles and traces.
 
 use glam::Vec2;
-use hullfield::flow::{Cell, Grid, UNREACHABLE};
+use hullfield::flow::{Cell, Connectivity, Grid, UNREACHABLE};
 
 use super::canvas::{Canvas, Colour, colour, mix};
 use super::srgb::Picture;
 
+/// What a cell of the picture shows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum CellState {
+    Obstacle,
+    Unreached,
+    /// The distance, as a share of the largest one.
+    Reached(f32),
+}
+
 /// A field and what is drawn over it.
 #[derive(Debug)]
 pub(crate) struct FieldPicture<'a> {
-    pub(crate) grid: &'a Grid,
-    pub(crate) distances: &'a [u32],
+    pub(crate) size: [u32; 3],
+    pub(crate) connectivity: Connectivity,
+    /// One for each cell.
+    pub(crate) states: Vec<CellState>,
     pub(crate) next: &'a [u8],
     pub(crate) goals: &'a [Cell],
     /// The cells of each trace, as indices.
@@ -106,10 +117,22 @@ impl Layout {
     }
 }
 
+/// The states of the cells of a grid.
+pub(crate) fn grid_states(grid: &Grid, distances: &[u32]) -> Vec<CellState> {
+    let reached = distances.iter().filter(|&&distance| distance != UNREACHABLE);
+    let farthest = reached.max().copied().unwrap_or(0).max(1);
+    let state = |(index, &distance)| match distance {
+        UNREACHABLE if grid.is_obstacle(grid.cell(index)) => CellState::Obstacle,
+        UNREACHABLE => CellState::Unreached,
+        distance => CellState::Reached(distance as f32 / farthest as f32),
+    };
+    distances.iter().enumerate().map(state).collect()
+}
+
 impl FieldPicture<'_> {
     /// Draws it.
     pub(crate) fn draw(&self) -> Picture {
-        let layout = Layout::new(self.grid.size());
+        let layout = Layout::new(self.size);
         let [width, height] = layout.picture();
         let mut canvas = Canvas::new(width, height, GROUND);
         self.cells(&mut canvas, &layout);
@@ -122,13 +145,11 @@ impl FieldPicture<'_> {
     }
 
     fn cells(&self, canvas: &mut Canvas, layout: &Layout) {
-        let reached = self.distances.iter().filter(|&&distance| distance != UNREACHABLE);
-        let farthest = reached.max().copied().unwrap_or(0).max(1);
         let [width, height, depth] = layout.size;
-        let colour_of = |index: usize| match self.distances[index] {
-            UNREACHABLE if self.grid.is_obstacle(self.grid.cell(index)) => OBSTACLE,
-            UNREACHABLE => UNREACHED,
-            distance => ramp(distance as f32 / farthest as f32),
+        let colour_of = |index: usize| match self.states[index] {
+            CellState::Obstacle => OBSTACLE,
+            CellState::Unreached => UNREACHED,
+            CellState::Reached(share) => ramp(share),
         };
         for z in 0..depth {
             let [left, top] = layout.corner(z);
@@ -157,13 +178,13 @@ impl FieldPicture<'_> {
     }
 
     fn arrows(&self, canvas: &mut Canvas, layout: &Layout) {
-        let offsets = self.grid.connectivity().offsets();
+        let offsets = self.connectivity.offsets();
         let cell = layout.pixels();
         for (index, &code) in self.next.iter().enumerate() {
             let Some(&[x, y, z]) = offsets.get(usize::from(code)) else { continue };
             let (centre, _) = layout.centre(index);
-            let (colour, opacity) =
-                if self.distances[index] == UNREACHABLE { (EXIT_ARROW, 0.7) } else { (ARROW, 0.62) };
+            let is_reached = matches!(self.states[index], CellState::Reached(_));
+            let (colour, opacity) = if is_reached { (ARROW, 0.62) } else { (EXIT_ARROW, 0.7) };
             let along = Vec2::new(x as f32, y as f32).normalize_or_zero();
             let weight = (cell * 0.045).max(0.7);
             if along == Vec2::ZERO {
@@ -202,9 +223,15 @@ impl FieldPicture<'_> {
     }
 
     fn goals(&self, canvas: &mut Canvas, layout: &Layout) {
-        for index in self.goals.iter().filter_map(|&goal| self.grid.index(goal)) {
-            if self.distances[index] == 0 {
-                self.dot(canvas, layout, index, GOAL);
+        let [width, height, depth] = layout.size;
+        for &Cell { x, y, z } in self.goals {
+            let inside = |at: i32, length: usize| usize::try_from(at).ok().filter(|&at| at < length);
+            if let (Some(x), Some(y), Some(z)) = (inside(x, width), inside(y, height), inside(z, depth)) {
+                let index = (z * height + y) * width + x;
+                // A goal on an obstacle is none.
+                if matches!(self.states[index], CellState::Reached(_)) {
+                    self.dot(canvas, layout, index, GOAL);
+                }
             }
         }
     }
@@ -236,8 +263,9 @@ mod tests {
         // A goal, a reached cell, an obstacle and an unreached cell in a row.
         let grid = Grid::new([4, 1, 1], &[false, false, true, false], Connectivity::Four.into()).unwrap();
         let picture = FieldPicture {
-            grid: &grid,
-            distances: &[0, 1, UNREACHABLE, UNREACHABLE],
+            size: grid.size(),
+            connectivity: grid.connectivity(),
+            states: grid_states(&grid, &[0, 1, UNREACHABLE, UNREACHABLE]),
             next: &[255, 3, 3, 255],
             goals: &[Cell::from([0, 0])],
             traces: Vec::new(),

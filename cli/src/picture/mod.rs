@@ -16,7 +16,7 @@ mod srgb;
 mod surface;
 
 pub(crate) use self::camera::View;
-pub(crate) use self::field::FieldPicture;
+pub(crate) use self::field::{CellState, FieldPicture, grid_states};
 pub(crate) use self::floor_plan::FloorPlan;
 pub(crate) use self::png::write as write_png;
 pub(crate) use self::solid::{Item, Solid, draw};

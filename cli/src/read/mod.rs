@@ -8,6 +8,7 @@
 
 mod bodies;
 mod cells;
+mod goals;
 mod input;
 mod map;
 mod mesh_files;
@@ -23,8 +24,12 @@ mod text;
 
 pub(crate) use bodies::{Bodies, bodies, pairs};
 pub(crate) use cells::{CellScenario, cell, cell_scenarios, edits};
+pub(crate) use goals::{GoalPlaces, goals};
 pub(crate) use input::{bytes as file_bytes, file_format, is_dash, one_stdin};
-pub(crate) use map::{Map, MapRaster, MapValues, costs, friction, map, npy_header, raster_size, write_npy};
+pub(crate) use map::{
+    FrictionNumbers, LARGEST_ERROR, Map, MapRaster, MapValues, costs, friction, map, npy_header, raster_size,
+    write_npy,
+};
 pub(crate) use mesh_files::{models, point_sets};
 pub(crate) use parts::Parts;
 pub(crate) use point_set::{PointSet, PointSets};

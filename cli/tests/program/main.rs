@@ -5,6 +5,7 @@ mod collide;
 mod demo;
 mod exit;
 mod flow;
+mod flow_costs;
 mod flow_rasters;
 mod flow_tiles;
 mod hostile;

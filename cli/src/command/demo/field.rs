@@ -55,8 +55,9 @@ impl FlowField {
         let (distances, next) = (field.distances()?.wait()?, field.next_codes()?.wait()?);
         let path = arguments.out.join(PICTURE);
         let picture = FieldPicture {
-            grid: field.grid(),
-            distances: &distances,
+            size: field.grid().size(),
+            connectivity: field.grid().connectivity(),
+            states: picture::grid_states(field.grid(), &distances),
             next: &next,
             goals: &goals,
             traces: (0..paths.count()).map(|row| paths.path(row)).collect(),

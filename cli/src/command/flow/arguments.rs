@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use hullfield::flow::{Connectivity, Corners, CostRule};
 
-use crate::engine::{EngineArguments, whole_u32};
+use crate::engine::EngineArguments;
 use crate::failure::{Failure, Result};
 use crate::read::MapValues;
 
@@ -34,8 +34,10 @@ use crate::read::MapValues;
     differs from it by more than 1e-5 of it. A goal on an obstacle or outside the map is left out with a warning; where no goal is left \
     the exit code is 2.\n\n\
     A GeoTIFF is written in tiles, as BigTIFF where it may need it, with the map's place, and with the number of unreached cells as its no-data value.\n\n\
-    Friction in floats is scaled to whole costs by a power of two, and the lengths of steps to whole numbers for cells of any width and height, so distances are the same for any \
-    tiles and threads; the report has the scale and the largest relative error. --out is then f32 in map units times friction, or with --units steps the whole numbers.\n\n\
+    With friction in floats, and with --units map, distances are in map units times friction, over cells of any width and height: --out is f32. They are added up in f64, and the report has the \
+    largest relative error, about 1e-14, but for the rounding to f32. Such a map, one with another --cost-rule than entry, and --allocation are solved on the CPU.\n\n\
+    In tiles friction in floats is scaled to whole costs by a power of two, and the lengths of steps to whole numbers, so distances are the same for any tiles and threads; the report has the \
+    scale and the largest relative error, from 1e-5 with a warning. One beyond 1e-3 is refused.\n\n\
     --check proves each cell by its neighbours: a goal has 0, an obstacle none, and any other cell a step more than its best neighbour. It reads \
     only these cells. Distances in f32 must be right but for their rounding. The exit code is 1 where one is wrong.\n\n\
     In tiles distances have 64 bits: --out is u32 as long as all are less than 4294967295, else u64 with 18446744073709551615 where no \
@@ -60,12 +62,16 @@ pub(crate) struct Arguments {
         long = "goal",
         value_name = "x,y",
         allow_hyphen_values = true,
-        required_unless_present_any = ["scenarios", "goals_at"]
+        required_unless_present_any = ["scenarios", "goals_at", "goals_file"]
     )]
     pub(super) goals: Vec<String>,
     /// A goal in map coordinates, of a GeoTIFF or a raw file whose header has a place
     #[arg(long = "goal-at", value_name = "X,Y", allow_hyphen_values = true, conflicts_with = "scenarios")]
     pub(super) goals_at: Vec<String>,
+    /// Goals from a file: a .csv of cells with the columns x,y and optionally z; the points of a .geojson in map coordinates; or a raster of the map's
+    /// size, whose cells are goals where they are not 0 and have data
+    #[arg(long = "goals", value_name = "goals.csv", conflicts_with = "scenarios")]
+    pub(super) goals_file: Option<PathBuf>,
     /// Neighbours of a cell [default: 8, of a volume 26]
     #[arg(long, value_name = "4|8|6|26")]
     pub(super) connectivity: Option<String>,
@@ -78,9 +84,9 @@ pub(crate) struct Arguments {
     /// What the map's numbers are [default: friction for GeoTIFF and raw files without --cost, else obstacles]
     #[arg(long, value_enum)]
     pub(super) map_values: Option<MapValuesChoice>,
-    /// Leave cells unreached that are farther than this, in whole steps: one along an axis is 1, 408 or 1183 (see below)
-    #[arg(long, value_name = "D", allow_hyphen_values = true, value_parser = |text: &str| whole_u32(text, 0..=u32::MAX))]
-    pub(super) max_distance: Option<u32>,
+    /// Leave cells unreached that are farther than this, in steps: one along an axis is 1, 408 or 1183 (see below); with distances in map units in these
+    #[arg(long, value_name = "D", allow_hyphen_values = true, value_parser = length)]
+    pub(super) max_distance: Option<f64>,
     /// Keep this far from obstacles and from the map's border: in cells, with ROS maps in metres; at most 32767 cells
     #[arg(long, value_name = "R", allow_hyphen_values = true)]
     pub(super) clearance: Option<f64>,
@@ -97,7 +103,7 @@ pub(crate) struct Arguments {
     #[arg(
         long,
         value_name = "distance.npy",
-        conflicts_with_all = ["scenarios", "edits", "out", "next", "png", "traces", "clearance", "tiles"]
+        conflicts_with_all = ["scenarios", "edits", "out", "next", "png", "traces", "traces_at", "paths", "clearance", "tiles", "allocation"]
     )]
     pub(super) check: Option<PathBuf>,
     /// Random cells that --check looks at
@@ -106,17 +112,26 @@ pub(crate) struct Arguments {
     /// Write the codes of the next cells, as .npy
     #[arg(long, value_name = "next.npy")]
     pub(super) next: Option<PathBuf>,
+    /// Write the number of the goal that each cell's path leads to, from 0 in the order given, as .npy or as GeoTIFF of u32: 4294967295 where none is reached
+    #[arg(long, value_name = "goal.npy")]
+    pub(super) allocation: Option<PathBuf>,
     /// Draw distances, arrows, goals, obstacles and traces, as .png
     #[arg(long, value_name = "field.png")]
     pub(super) png: Option<PathBuf>,
     /// Print the path from a cell, and draw it; in a volume x,y,z
     #[arg(long = "trace", value_name = "x,y", allow_hyphen_values = true)]
     pub(super) traces: Vec<String>,
+    /// Print the path from a place in map coordinates, as --trace does
+    #[arg(long = "trace-at", value_name = "X,Y", allow_hyphen_values = true)]
+    pub(super) traces_at: Vec<String>,
+    /// Write the paths of --trace as GeoJSON, in map coordinates; of a map without a place in cells, whose centres are at halves
+    #[arg(long, value_name = "paths.geojson")]
+    pub(super) paths: Option<PathBuf>,
     /// Solve every scenario of a file, and compare the lengths
     #[arg(
         long,
         value_name = "FILE.scen",
-        conflicts_with_all = ["goals", "max_distance", "edits", "out", "next", "png", "traces", "units"]
+        conflicts_with_all = ["goals", "max_distance", "edits", "out", "next", "png", "traces", "traces_at", "paths", "units", "allocation"]
     )]
     pub(super) scenarios: Option<PathBuf>,
     /// Solve a .npy, GeoTIFF or raw map in tiles read from disk. It need not fit into memory; --memory-limit decides the size of the tiles. This folder
@@ -125,10 +140,10 @@ pub(crate) struct Arguments {
     #[arg(
         long,
         value_name = "FOLDER",
-        conflicts_with_all = ["scenarios", "edits", "next", "png", "traces", "clearance"]
+        conflicts_with_all = ["scenarios", "edits", "next", "png", "traces", "traces_at", "paths", "clearance", "allocation"]
     )]
     pub(super) tiles: Option<PathBuf>,
-    /// Unit of the distances that are written and reported; --max-distance is in steps, with friction in floats in map units
+    /// Unit of the distances that are written and reported; --max-distance is in steps, with map in map units
     /// [default: steps, with friction in floats map]
     #[arg(long, value_enum)]
     units: Option<Units>,
@@ -140,6 +155,14 @@ pub(crate) struct Arguments {
     /// Print one JSON object
     #[arg(long)]
     pub(super) json: bool,
+}
+
+/// Reads a length of 0 or more.
+fn length(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(length @ 0.0..) if f64::is_finite(length) => Ok(length),
+        _ => Err("it must be a finite number of 0 or more".to_owned()),
+    }
 }
 
 impl Arguments {
@@ -241,7 +264,7 @@ pub(super) enum Units {
     Steps,
     /// Sides of a cell: steps divided by the length of one along an axis (1, 408 or 1183), f32, inf where no goal is reached
     Cells,
-    /// Map units times friction, f32, inf where no goal is reached; only with friction in floats
+    /// Map units times friction, f32, inf where no goal is reached; cells may have any width and height
     Map,
 }
 

@@ -15,7 +15,7 @@ use crate::failure::{Failure, Result};
 use crate::output::to_stdout;
 use crate::progress::Bar;
 use crate::random::Random;
-use crate::read::{MapRaster, RasterFile};
+use crate::read::{LARGEST_ERROR, MapRaster, RasterFile};
 use crate::table::Table;
 
 /// What decoded strips and tiles of each file may take.
@@ -60,12 +60,19 @@ pub(super) fn run(arguments: &Arguments, file: &Path, goals: &[Cell], started: I
         let name = field.kind.name();
         return Err(Failure::file(file, format!("its cells are {name}; distances are u32, u64 or floats")));
     }
+    if scale.is_some() && is_whole {
+        let message = "its cells are whole numbers; distances over friction in floats are floats";
+        return Err(Failure::file(file, message));
+    }
     let is_mean = arguments.cost_rule() == CostRule::Mean;
     let (lengths, tolerance) = match &scale {
-        // Against the friction in the file, whatever whole costs it was solved with: both a cell and its neighbour may be off by the bound.
+        // Against the friction in the file. In tiles it was solved with whole costs: both a cell and its neighbour may be off by the bound. Where that is too large
+        // for tiles it was solved in one piece.
         Some(scale) => {
-            let [x, y] = map.cell_size().map(|length| if is_whole { length / scale.unit() } else { length });
-            ([x, y, x.hypot(y)], TOLERANCE + 2.0 * scale.error_bound())
+            let [x, y] = map.cell_size();
+            let bound = scale.error_bound();
+            let bound = if bound <= LARGEST_ERROR { bound } else { 0.0 };
+            ([x, y, x.hypot(y)], TOLERANCE + 2.0 * bound)
         }
         None => {
             let StepLengths { x, y, diagonal } = StepLengths::of(connectivity);
@@ -84,12 +91,10 @@ pub(super) fn run(arguments: &Arguments, file: &Path, goals: &[Cell], started: I
         goals.iter().filter(|goal| is_inside(goal)).map(|goal| [goal.x as u32, goal.y as u32]).collect();
     // The limit is in map units for friction in floats, and else a whole distance.
     let limit_unit = match &scale {
-        Some(scale) if is_whole => scale.unit(),
         None if !is_whole => f64::from(connectivity.unit()) * if is_mean { 2.0 } else { 1.0 },
         _ => 1.0,
     };
-    let max_distance =
-        arguments.max_distance.map_or(f64::INFINITY, |distance| f64::from(distance) / limit_unit);
+    let max_distance = arguments.max_distance.map_or(f64::INFINITY, |distance| distance / limit_unit);
     let check = Check {
         map: &map,
         field: &field,
@@ -175,6 +180,7 @@ impl Check<'_> {
         let grid = Grid::new([window.width, window.height, 1], &obstacles, options)?;
         let centre = Cell::from([(x - first_x) as i32, (y - first_y) as i32]);
         let at = |cell: Cell| grid.index(cell).map_or(f64::INFINITY, |index| distances[index]);
+        let distance = at(centre);
         let is_obstacle = grid.is_obstacle(centre);
         let wanted = if is_obstacle {
             f64::INFINITY
@@ -194,13 +200,13 @@ impl Check<'_> {
                     CostRule::Exit => length * cost(centre),
                     CostRule::Mean => 0.5 * length * (cost(centre) + cost(next)),
                 };
-                Some(at(next) + step)
+                // A path leads to nearer cells. Among farther ones one may fit by chance where distances are large.
+                (at(next) <= distance).then(|| at(next) + step)
             };
             let codes = 0..self.connectivity.neighbour_count() as u8;
             let best = codes.filter_map(over).fold(f64::INFINITY, f64::min);
             if best > self.max_distance * (1.0 + self.tolerance) { f64::INFINITY } else { best }
         };
-        let distance = at(centre);
         match distance {
             f64::INFINITY if is_obstacle => found.obstacles += 1,
             f64::INFINITY => found.unreached += 1,

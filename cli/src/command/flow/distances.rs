@@ -1,19 +1,19 @@
-//! The file of distances, written a window at a time: `.npy` or GeoTIFF.
+//! Files of distances and of allocations, written a window at a time: `.npy` or GeoTIFF.
 
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
-use hullfield::flow::{RASTER_UNREACHABLE, RasterWindow};
+use hullfield::flow::{NO_TARGET, RASTER_UNREACHABLE, RasterWindow};
 use rayon::prelude::*;
 
 use super::arguments::{PackingChoice, Units};
 use crate::failure::{Failure, Result};
-use crate::output::Output;
-use crate::read::{Georeference, npy_header};
+use crate::output::{Output, to_file};
+use crate::read::{Georeference, npy_header, write_npy};
 use crate::tiff_output::{Packing, PutTile, TiffLayout};
 
 /// Cells along the edge of a TIFF's tile, where they can be chosen.
-pub(super) const TILE_EDGE: u32 = 256;
+const TILE_EDGE: u32 = 256;
 /// The longest and the shortest edge of a TIFF's tile that divides the edge of a field's.
 const MAX_TILE_EDGE: u32 = 1024;
 const GOOD_TILE_EDGE: std::ops::RangeInclusive<u32> = 256..=512;
@@ -57,17 +57,48 @@ impl DistanceType {
             Self::F32 => "inf".into(),
         }
     }
+}
 
-    /// Adds distances in little-endian order.
-    fn extend(self, bytes: &mut Vec<u8>, distances: &[u64], unit: Unit) {
-        match self {
+/// A number of a cell as it is in memory.
+pub(super) trait CellNumber: Copy + Send + Sync + 'static {
+    /// That of cells from which no goal is reached.
+    const NONE: Self;
+
+    /// Adds numbers in little-endian order.
+    fn extend(bytes: &mut Vec<u8>, cells: &[Self], file: &DistanceFile<'_>);
+}
+
+/// Whole distances.
+impl CellNumber for u64 {
+    const NONE: Self = RASTER_UNREACHABLE;
+
+    fn extend(bytes: &mut Vec<u8>, cells: &[Self], file: &DistanceFile<'_>) {
+        match file.number {
             // What is unreachable in 64 bits is so in 32 too.
-            Self::U32 => bytes.extend(distances.iter().flat_map(|&steps| (steps as u32).to_le_bytes())),
-            Self::U64 => bytes.extend(distances.iter().flat_map(|steps| steps.to_le_bytes())),
-            Self::F32 => {
-                bytes.extend(distances.iter().flat_map(|&steps| (unit.of(steps) as f32).to_le_bytes()))
+            DistanceType::U32 => bytes.extend(cells.iter().flat_map(|&steps| (steps as u32).to_le_bytes())),
+            DistanceType::U64 => bytes.extend(cells.iter().flat_map(|steps| steps.to_le_bytes())),
+            DistanceType::F32 => {
+                bytes.extend(cells.iter().flat_map(|&steps| (file.unit.of(steps) as f32).to_le_bytes()))
             }
         }
+    }
+}
+
+/// Distances in map units.
+impl CellNumber for f32 {
+    const NONE: Self = Self::INFINITY;
+
+    fn extend(bytes: &mut Vec<u8>, cells: &[Self], _: &DistanceFile<'_>) {
+        bytes.extend(cells.iter().flat_map(|distance| distance.to_le_bytes()));
+    }
+}
+
+/// The goals of an allocation.
+impl CellNumber for u32 {
+    const NONE: Self = NO_TARGET;
+
+    fn extend(bytes: &mut Vec<u8>, cells: &[Self], _: &DistanceFile<'_>) {
+        bytes.extend(cells.iter().flat_map(|number| number.to_le_bytes()));
     }
 }
 
@@ -97,7 +128,7 @@ pub(super) fn is_tiff(path: &Path) -> bool {
         .is_some_and(|extension| ["tif", "tiff"].iter().any(|tiff| extension.eq_ignore_ascii_case(tiff)))
 }
 
-/// A file of distances.
+/// A file of distances, or of an allocation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DistanceFile<'a> {
     pub(super) path: &'a Path,
@@ -113,19 +144,40 @@ pub(super) struct DistanceFile<'a> {
 impl DistanceFile<'_> {
     /// Writes the distances that `read` gives, window by window. Windows start at multiples of `edge`, a multiple of 16, and are as long but at the
     /// end of the raster.
-    pub(super) fn write(
+    pub(super) fn write<N: CellNumber>(
         &self,
         edge: u32,
         windows: impl Iterator<Item = RasterWindow>,
-        read: impl FnMut(RasterWindow, &mut Vec<u64>) -> Result<()>,
+        read: impl FnMut(RasterWindow, &mut Vec<N>) -> Result<()>,
     ) -> Result<()> {
         if is_tiff(self.path) { self.write_tiff(edge, windows, read) } else { self.write_npy(windows, read) }
     }
 
-    fn write_npy(
+    /// Writes numbers that are in memory, row-major. The file's name may be `-`, for stdout.
+    pub(super) fn write_whole<N: CellNumber>(&self, cells: &[N]) -> Result<()> {
+        let [width, height] = self.size;
+        if !is_tiff(self.path) {
+            let mut bytes = Vec::with_capacity(cells.len() * self.number.bytes());
+            N::extend(&mut bytes, cells, self);
+            let shape = [height as usize, width as usize];
+            return to_file(self.path, |writer| write_npy(writer, self.number.descr(), &shape, &bytes));
+        }
+        let rows = (0..height.div_ceil(TILE_EDGE)).map(|row| {
+            let y = row * TILE_EDGE;
+            RasterWindow { x: 0, y, width, height: TILE_EDGE.min(height - y) }
+        });
+        self.write(TILE_EDGE, rows, |window, found| {
+            let first = window.y as usize * width as usize;
+            found.clear();
+            found.extend_from_slice(&cells[first..first + window.cell_count()]);
+            Ok(())
+        })
+    }
+
+    fn write_npy<N: CellNumber>(
         &self,
         windows: impl Iterator<Item = RasterWindow>,
-        mut read: impl FnMut(RasterWindow, &mut Vec<u64>) -> Result<()>,
+        mut read: impl FnMut(RasterWindow, &mut Vec<N>) -> Result<()>,
     ) -> Result<()> {
         let [width, height] = self.size;
         let header = npy_header(self.number.descr(), &[height as usize, width as usize]);
@@ -137,7 +189,7 @@ impl DistanceFile<'_> {
             for (row, distances) in distances.chunks(window.width as usize).enumerate() {
                 let first = (u64::from(window.y) + row as u64) * u64::from(width) + u64::from(window.x);
                 bytes.clear();
-                self.number.extend(&mut bytes, distances, self.unit);
+                N::extend(&mut bytes, distances, self);
                 let to = SeekFrom::Start(header.len() as u64 + first * self.number.bytes() as u64);
                 let written = output.seek(to).and_then(|_| output.write_all(&bytes));
                 written.map_err(|error| output.failed(&error))?;
@@ -146,11 +198,11 @@ impl DistanceFile<'_> {
         output.finish()
     }
 
-    fn write_tiff(
+    fn write_tiff<N: CellNumber>(
         &self,
         edge: u32,
         windows: impl Iterator<Item = RasterWindow>,
-        mut read: impl FnMut(RasterWindow, &mut Vec<u64>) -> Result<()>,
+        mut read: impl FnMut(RasterWindow, &mut Vec<N>) -> Result<()>,
     ) -> Result<()> {
         let layout = TiffLayout {
             size: self.size,
@@ -183,11 +235,11 @@ impl DistanceFile<'_> {
     }
 
     /// Writes the tiles of a window, a row of them at a time.
-    fn put_window(
+    fn put_window<N: CellNumber>(
         &self,
         layout: &TiffLayout<'_>,
         window: RasterWindow,
-        distances: &[u64],
+        distances: &[N],
         put: &mut PutTile<'_>,
     ) -> Result<()> {
         let edge = layout.tile_edge as usize;
@@ -196,12 +248,12 @@ impl DistanceFile<'_> {
             let packed = |across: usize| {
                 let columns = across * edge..((across + 1) * edge).min(width);
                 let mut cells = Vec::with_capacity(edge * edge * layout.bytes_each);
-                let beyond = vec![RASTER_UNREACHABLE; edge];
+                let beyond = vec![N::NONE; edge];
                 for row in 0..edge {
                     let inside =
                         band.get(row * width..(row + 1) * width).map_or(&[][..], |row| &row[columns.clone()]);
-                    self.number.extend(&mut cells, inside, self.unit);
-                    self.number.extend(&mut cells, &beyond[inside.len()..], self.unit);
+                    N::extend(&mut cells, inside, self);
+                    N::extend(&mut cells, &beyond[inside.len()..], self);
                 }
                 if cfg!(target_endian = "big") {
                     cells.chunks_mut(layout.bytes_each).for_each(<[u8]>::reverse);

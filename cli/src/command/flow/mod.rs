@@ -2,27 +2,36 @@
 
 mod arguments;
 mod check;
+mod cost_distance;
 mod distances;
 mod report;
 mod scenarios;
 mod solved;
 mod tiled;
+mod trace;
 
+use std::cell::OnceCell;
+use std::path::PathBuf;
 use std::time::Instant;
 
-use hullfield::flow::{Border, Cell, Connectivity, Edit, FieldOptions, Flow, Grid, GridOptions};
+use hullfield::flow::{
+    Border, Cell, Connectivity, Edit, Field, FieldOptions, Flow, Grid, GridOptions, Paths,
+};
 use hullfield::{Engine, Error, Location};
 
 pub(crate) use self::arguments::Arguments;
 use self::arguments::{PackingChoice, Units};
 use self::report::Report;
 use self::solved::{Solved, warn_of_cells};
+use self::tiled::Method;
+use self::trace::Trace;
 use super::milliseconds;
 use crate::failure::{Failure, Result};
 use crate::output::{OutputFlag, ReportStream, check_folder, check_outputs};
 use crate::progress::Spinner;
 use crate::read::{
-    Georeference, Map, MapRaster, MapValues, cell, costs, edits, excerpt, friction, is_raster, map,
+    Georeference, GoalPlaces, Map, MapRaster, MapValues, cell, costs, edits, excerpt, friction, goals,
+    is_raster, map, raster_size,
 };
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
@@ -32,22 +41,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         texts.iter().map(|text| cell(option, text)).collect()
     };
     let mut goals = cells("--goal", &arguments.goals)?;
-    goals.extend(goals_at(arguments)?);
-    let starts = cells("--trace", &arguments.traces)?;
+    let places = Places { arguments, raster: OnceCell::new() };
+    goals.extend(places.cells_at("--goal-at", &arguments.goals_at)?);
+    goals.extend(goals_of_file(arguments, &places)?);
+    let mut starts = cells("--trace", &arguments.traces)?;
+    starts.extend(places.cells_at("--trace-at", &arguments.traces_at)?);
     if let Some(file) = &arguments.check {
         return check::run(arguments, file, &goals, started);
     }
     check_folder("--tiles", arguments.tiles.as_deref())?;
-    if let Some(place) = tiled::place(arguments)? {
-        if let Some(start) = starts.first() {
-            return Err(Failure::input(format!(
-                "--trace {start}: no path is traced over a map solved in tiles"
-            )));
+    match tiled::method(arguments)? {
+        Method::Field => {}
+        Method::CostDistance => {
+            return cost_distance::run(arguments, &goals, &starts, started, report_stream);
         }
-        return tiled::run(arguments, place, &goals, started, report_stream);
-    }
-    if arguments.units(false) == Units::Map {
-        return Err(Failure::input("--units map: friction must be in floats"));
+        Method::Tiles(folder, engine) => {
+            return tiled::run(arguments, folder, &engine, &goals, started, report_stream);
+        }
     }
     let Content { map, costs, georeference } = read(arguments)?;
     warn_of_cells(georeference.as_ref());
@@ -67,7 +77,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         None => Vec::new(),
     };
     let mut flow = Flow::new(&engine, grid)?;
-    let options = FieldOptions { max_distance: arguments.max_distance, ..FieldOptions::default() };
+    // Whole steps up to a distance are those up to the whole number below it, and no distance is larger than u32 can hold.
+    let max_distance = arguments.max_distance.map(|distance| distance as u32);
+    let options = FieldOptions { max_distance, ..FieldOptions::default() };
     let spinner = Spinner::new("solving");
     let solve_start = Instant::now();
     let mut solved = Solved::new(flow.solve(&goals, &options)?.wait()?)?;
@@ -84,22 +96,46 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     drop(spinner);
     let solve_ms = (milliseconds(solve_start) - compile_ms).max(0.0);
-    let traces = solved.field.paths(&starts)?.wait()?;
-    solved.write(arguments, &map, &goals, &traces, georeference.as_ref())?;
+    let paths = solved.field.paths(&starts)?.wait()?;
+    solved.write(arguments, &map, &goals, &paths, georeference.as_ref())?;
+    let traces = traces(&solved.field, &starts, &paths, arguments.units(false));
+    if let Some(out) = &arguments.paths {
+        let place = |cell: Cell| place_of(cell, &map, georeference.as_ref());
+        trace::write_geojson(out, &traces, place, |cell| map.coordinates(cell))?;
+    }
     Report {
         engine: &engine,
         map: &map,
         arguments,
         connectivity,
         solved: &solved,
-        starts,
-        traces,
+        traces: &traces,
         changed_count,
         started,
         stages: [("read", read_ms), ("compile", compile_ms), ("solve", solve_ms)],
         report_stream,
     }
     .print()
+}
+
+/// The paths from the cells of `--trace`.
+fn traces(field: &Field, starts: &[Cell], paths: &Paths, units: Units) -> Vec<Trace> {
+    let grid = field.grid();
+    let trace = |(row, &start): (usize, &Cell)| Trace {
+        cells: paths.path(row).iter().map(|&cell| grid.cell(cell as usize)).collect(),
+        length: report::length(paths.lengths[row], grid.connectivity(), units),
+        is_blocked: grid.is_obstacle(start),
+    };
+    starts.iter().enumerate().map(trace).collect()
+}
+
+/// The centre of a cell in map coordinates, or in the frame of the map where it has none.
+fn place_of(cell: Cell, map: &Map, georeference: Option<&Georeference>) -> Vec<f64> {
+    if let Some(place) = georeference.and_then(|place| place.centre_of([cell.x, cell.y].map(f64::from))) {
+        return place.to_vec();
+    }
+    let centre = map.frame.centre(cell);
+    centre[..if map.is_volume { 3 } else { 2 }].to_vec()
 }
 
 /// The content of the map and of the file of costs.
@@ -130,26 +166,64 @@ fn read(arguments: &Arguments) -> Result<Content> {
     Ok(Content { map, costs: all, georeference })
 }
 
-/// The cells of the goals in map coordinates.
-fn goals_at(arguments: &Arguments) -> Result<Vec<Cell>> {
-    if arguments.goals_at.is_empty() {
-        return Ok(Vec::new());
+/// The cells of the goals of a file.
+fn goals_of_file(arguments: &Arguments, places: &Places) -> Result<Vec<Cell>> {
+    let Some(path) = &arguments.goals_file else { return Ok(Vec::new()) };
+    match goals(path, places.size()?)? {
+        GoalPlaces::Cells(cells) => Ok(cells),
+        GoalPlaces::Points(points) => {
+            points.into_iter().map(|point| places.cell_at("--goals", &format!("{point:?}"), point)).collect()
+        }
     }
-    let (path, cost) = (&arguments.map, arguments.cost.as_deref());
-    let raster = MapRaster::open(path, cost, arguments.map_values(), u64::MAX)?;
-    let place = raster.georeference().cloned().unwrap_or_default();
-    let cell = |text: &String| {
-        let parts: Option<Vec<f64>> = text.split(',').map(|part| part.trim().parse().ok()).collect();
-        let Some(&[x, y]) = parts.as_deref().filter(|parts| parts.iter().all(|part| part.is_finite())) else {
-            return Err(Failure::input(format!("--goal-at: \"{}\" is no X,Y", excerpt(text))));
+}
+
+/// The places of the map's cells, read where a flag needs them.
+struct Places<'a> {
+    arguments: &'a Arguments,
+    raster: OnceCell<MapRaster>,
+}
+
+impl Places<'_> {
+    fn raster(&self) -> Result<&MapRaster> {
+        if let Some(raster) = self.raster.get() {
+            return Ok(raster);
+        }
+        let Arguments { map, cost, .. } = self.arguments;
+        let raster = MapRaster::open(map, cost.as_deref(), self.arguments.map_values(), u64::MAX)?;
+        Ok(self.raster.get_or_init(|| raster))
+    }
+
+    /// Columns and rows of the map.
+    fn size(&self) -> Result<[u32; 2]> {
+        let raster_size = raster_size(&self.arguments.map);
+        if let Some(size) = raster_size {
+            return Ok(size.map(|length| u32::try_from(length).unwrap_or(u32::MAX)));
+        }
+        let [width, height, _] = map(&self.arguments.map)?.size;
+        Ok([width, height])
+    }
+
+    /// The cells of the places in a flag.
+    fn cells_at(&self, flag: &str, texts: &[String]) -> Result<Vec<Cell>> {
+        let cell = |text: &String| {
+            let parts: Option<Vec<f64>> = text.split(',').map(|part| part.trim().parse().ok()).collect();
+            let Some(&[x, y]) = parts.as_deref().filter(|parts| parts.iter().all(|part| part.is_finite()))
+            else {
+                return Err(Failure::input(format!("{flag}: \"{}\" is no X,Y", excerpt(text))));
+            };
+            self.cell_at(flag, text, [x, y])
         };
-        let cell = place
-            .cell_at([x, y])
-            .map_err(|message| Failure::input(format!("--goal-at {text}: {}: {message}", path.display())))?;
-        // What is far outside of the map stays outside.
+        texts.iter().map(cell).collect()
+    }
+
+    /// The cell at a place of the map; what is far outside stays outside.
+    fn cell_at(&self, flag: &str, text: &str, place: [f64; 2]) -> Result<Cell> {
+        let georeference = self.raster()?.georeference().cloned().unwrap_or_default();
+        let cell = georeference.cell_at(place).map_err(|message| {
+            Failure::input(format!("{flag} {text}: {}: {message}", self.arguments.map.display()))
+        })?;
         Ok(Cell::from(cell.map(|part| part.clamp(f64::from(i32::MIN), f64::from(i32::MAX)) as i32)))
-    };
-    arguments.goals_at.iter().map(cell).collect()
+    }
 }
 
 /// The grid of a map, with its costs.
@@ -201,17 +275,27 @@ fn edits_with_clearance(
 
 /// Checks inputs and outputs before any work.
 fn check_files(arguments: &Arguments) -> Result<ReportStream> {
-    let files =
-        [("--cost", &arguments.cost), ("--edits", &arguments.edits), ("--scenarios", &arguments.scenarios)];
+    let files = [
+        ("--cost", &arguments.cost),
+        ("--goals", &arguments.goals_file),
+        ("--edits", &arguments.edits),
+        ("--scenarios", &arguments.scenarios),
+    ];
     let files = files.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?)));
     let inputs: Vec<_> = std::iter::once(("MAP", arguments.map.as_path())).chain(files).collect();
     let outputs = [
         OutputFlag::binary("--out", &arguments.out, &["npy", "tif", "tiff"]),
         OutputFlag::binary("--next", &arguments.next, &["npy"]),
+        OutputFlag::binary("--allocation", &arguments.allocation, &["npy", "tif", "tiff"]),
+        OutputFlag::text("--paths", &arguments.paths, &["geojson", "json"]),
         OutputFlag::binary("--png", &arguments.png, &["png"]),
     ];
+    if arguments.paths.is_some() && arguments.traces.is_empty() && arguments.traces_at.is_empty() {
+        return Err(Failure::input("--paths: name the starts of paths by --trace or --trace-at"));
+    }
     let is_packed = arguments.compression != PackingChoice::None;
-    if is_packed && !arguments.out.as_deref().is_some_and(distances::is_tiff) {
+    let is_tiff = |out: &Option<PathBuf>| out.as_deref().is_some_and(distances::is_tiff);
+    if is_packed && !is_tiff(&arguments.out) && !is_tiff(&arguments.allocation) {
         return Err(Failure::input("--compression: only a GeoTIFF is packed, name a .tif by --out"));
     }
     check_outputs(&outputs, &inputs, arguments.json)

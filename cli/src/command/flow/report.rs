@@ -4,19 +4,17 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use hullfield::Engine;
-use hullfield::flow::{Cell, Connectivity, Paths, UNREACHABLE};
+use hullfield::flow::{Cell, Connectivity, UNREACHABLE};
 use serde_json::{Value, json};
 
 use super::arguments::{Arguments, Units};
 use super::solved::{Solved, in_cells};
+use super::trace::{Length, Trace};
 use crate::command::{common_json, extend, print_json};
 use crate::failure::Result;
 use crate::output::ReportStream;
 use crate::read::Map;
 use crate::table::Table;
-
-/// Bends of a path that are printed for people.
-const MAX_PRINTED: usize = 12;
 
 /// A solved field and everything that the report needs.
 #[derive(Debug)]
@@ -26,8 +24,7 @@ pub(super) struct Report<'a> {
     pub(super) arguments: &'a Arguments,
     pub(super) connectivity: Connectivity,
     pub(super) solved: &'a Solved,
-    pub(super) starts: Vec<Cell>,
-    pub(super) traces: Paths,
+    pub(super) traces: &'a [Trace],
     /// The number of distances that changed, if there were edits.
     pub(super) changed_count: Option<usize>,
     /// The start of the run, and the times of its stages in milliseconds.
@@ -54,38 +51,16 @@ impl Report<'_> {
 
     /// A distance in the unit of `--units`; none where no goal is reached.
     fn distance(&self, steps: u32) -> Option<Value> {
-        let unit = self.connectivity.unit();
-        (steps != UNREACHABLE).then(|| match self.arguments.units(false) {
-            Units::Steps => json!(steps),
-            Units::Cells | Units::Map => json!(in_cells(steps, unit)),
-        })
-    }
-
-    fn coordinates(&self, cell: Cell) -> Vec<i32> {
-        if self.map.is_volume { vec![cell.x, cell.y, cell.z] } else { vec![cell.x, cell.y] }
+        length(steps, self.connectivity, self.arguments.units(false)).map(|length| length.number)
     }
 
     fn json(&self) -> Value {
         let Solved { field, .. } = self.solved;
         let (grid, stats, goals) = (field.grid(), field.stats(), field.goals());
-        let list = |cells: &[Cell]| cells.iter().map(|&cell| self.coordinates(cell)).collect::<Vec<_>>();
+        let list = |cells: &[Cell]| cells.iter().map(|&cell| self.map.coordinates(cell)).collect::<Vec<_>>();
         let frame = grid.frame();
-        let traces: Vec<Value> = self
-            .starts
-            .iter()
-            .enumerate()
-            .map(|(row, &start)| {
-                let length = self.traces.lengths[row];
-                let cells =
-                    self.traces.path(row).iter().map(|&cell| self.coordinates(grid.cell(cell as usize)));
-                json!({
-                    "start": self.coordinates(start),
-                    "status": if length == UNREACHABLE { "unreachable" } else { "reached" },
-                    "distance": self.distance(length),
-                    "cells": cells.collect::<Vec<_>>(),
-                })
-            })
-            .collect();
+        let traces: Vec<Value> =
+            self.traces.iter().map(|trace| trace.json(|cell| self.map.coordinates(cell))).collect();
         let mut counts = vec![
             ("cells", grid.cell_count()),
             ("obstacles", grid.obstacle_count()),
@@ -163,50 +138,19 @@ impl Report<'_> {
         if let Some(count) = self.changed_count {
             writeln!(writer, "the edits changed {count} distances")?;
         }
-        for (row, &start) in self.starts.iter().enumerate() {
+        for trace in self.traces {
             writeln!(writer)?;
-            self.write_trace(writer, row, start)?;
+            trace.write(writer)?;
         }
         Ok(())
     }
+}
 
-    fn write_trace(&self, writer: &mut dyn Write, row: usize, start: Cell) -> io::Result<()> {
-        let (grid, path) = (self.solved.field.grid(), self.traces.path(row));
-        let steps = path.len() - 1;
-        let end = grid.cell(path[steps] as usize);
-        let from_obstacle = if grid.is_obstacle(start) { ", out of an obstacle" } else { "" };
-        match self.traces.lengths[row] {
-            UNREACHABLE => writeln!(writer, "{start}: no goal is reached{from_obstacle}")?,
-            length => {
-                let cells = in_cells(length, self.connectivity.unit());
-                let distance = match self.arguments.units(false) {
-                    Units::Steps => format!("{length} ({cells:.5} cells)"),
-                    Units::Cells | Units::Map => format!("{cells:.5} cells"),
-                };
-                writeln!(writer, "{start} to {end}: {steps} steps, distance {distance}{from_obstacle}")?;
-            }
-        }
-        let bends = self.bends(path);
-        let printed: Vec<String> = bends.iter().take(MAX_PRINTED).map(Cell::to_string).collect();
-        let more = bends.len().saturating_sub(MAX_PRINTED);
-        let rest = if more > 0 {
-            format!(" … and {more} more bends: --json prints every cell")
-        } else {
-            String::new()
-        };
-        writeln!(writer, "  {}{rest}", printed.join(" "))
-    }
-
-    /// The cells at which a path changes direction, and its ends.
-    fn bends(&self, path: &[u32]) -> Vec<Cell> {
-        let cells: Vec<Cell> =
-            path.iter().map(|&cell| self.solved.field.grid().cell(cell as usize)).collect();
-        let step = |from: Cell, to: Cell| [to.x - from.x, to.y - from.y, to.z - from.z];
-        let turns = |at: usize| {
-            at == 0
-                || at + 1 == cells.len()
-                || step(cells[at - 1], cells[at]) != step(cells[at], cells[at + 1])
-        };
-        (0..cells.len()).filter(|&at| turns(at)).map(|at| cells[at]).collect()
-    }
+/// A distance in the unit of `--units`; none where no goal is reached.
+pub(super) fn length(steps: u32, connectivity: Connectivity, units: Units) -> Option<Length> {
+    let cells = in_cells(steps, connectivity.unit());
+    (steps != UNREACHABLE).then(|| match units {
+        Units::Steps => Length { number: json!(steps), text: format!("{steps} ({cells:.5} cells)") },
+        Units::Cells | Units::Map => Length { number: json!(cells), text: format!("{cells:.5} cells") },
+    })
 }

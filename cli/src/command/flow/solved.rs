@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use hullfield::flow::{Cell, Field, GoalReport, Paths, RASTER_UNREACHABLE, RasterWindow, UNREACHABLE};
+use hullfield::flow::{Cell, Field, GoalReport, Paths, RASTER_UNREACHABLE, UNREACHABLE};
 
 use super::arguments::{Arguments, Units};
-use super::distances::{DistanceFile, DistanceType, TILE_EDGE, Unit, is_tiff};
+use super::distances::{DistanceFile, DistanceType, Unit, is_tiff};
 use crate::failure::{Failure, Result};
 use crate::output::{self, to_file};
-use crate::picture::{FieldPicture, write_png};
+use crate::picture::{FieldPicture, grid_states, write_png};
 use crate::read::{Georeference, Map, write_npy};
 
 /// A distance in cells, from steps. `unit` is a step along an axis.
@@ -58,9 +58,11 @@ impl Solved {
             to_file(out, |writer| write_npy(writer, "|u1", &map.shape(), &self.next))?;
         }
         if let Some(out) = &arguments.png {
+            let grid = self.field.grid();
             let picture = FieldPicture {
-                grid: self.field.grid(),
-                distances: &self.distances,
+                size: grid.size(),
+                connectivity: grid.connectivity(),
+                states: grid_states(grid, &self.distances),
                 next: &self.next,
                 goals,
                 traces: (0..traces.count()).map(|row| traces.path(row)).collect(),
@@ -87,17 +89,8 @@ impl Solved {
         let size = [width, height];
         let file =
             DistanceFile { path: out, size, number, unit, packing: arguments.compression, georeference };
-        let rows = (0..height.div_ceil(TILE_EDGE)).map(|row| {
-            let y = row * TILE_EDGE;
-            RasterWindow { x: 0, y, width, height: TILE_EDGE.min(height - y) }
-        });
         let wide = |&steps: &u32| if steps == UNREACHABLE { RASTER_UNREACHABLE } else { steps.into() };
-        file.write(TILE_EDGE, rows, |window, distances| {
-            let first = window.y as usize * width as usize;
-            distances.clear();
-            distances.extend(self.distances[first..first + window.cell_count()].iter().map(wide));
-            Ok(())
-        })
+        file.write_whole(&self.distances.iter().map(wide).collect::<Vec<u64>>())
     }
 }
 

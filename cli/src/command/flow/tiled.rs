@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use hullfield::flow::{
-    Cell, CostRule, FrictionScale, MemoryTiles, RASTER_UNREACHABLE, Raster, RasterOptions, RasterReport,
-    StepLengths, TileFiles, TileStore, solve_raster_on,
+    Cell, CostRule, FrictionScale, RASTER_UNREACHABLE, Raster, RasterOptions, RasterReport, StepLengths,
+    TileFiles, solve_raster_on,
 };
 use hullfield::{Backend, Engine};
 use serde_json::json;
@@ -23,77 +23,83 @@ use crate::table::Table;
 
 /// Bytes a cell of a map solved in one piece: the file, obstacles, costs, distances, moves and codes.
 const BYTES_A_CELL: u64 = 16;
-/// Bytes a cell of a map whose tiles are kept in memory.
-const BYTES_A_CELL_IN_MEMORY: u64 = 48;
+/// Bytes a cell of a map whose cost distance is solved in one piece, at most.
+const BYTES_A_CELL_OF_COST_DISTANCE: u64 = 48;
 /// The part of the memory limit that decoded strips and tiles of a file may take, and what they take where there is no limit.
 const CACHE_SHARE: u64 = 4;
 const CACHE_BYTES: u64 = 1 << 28;
 
-/// Where tiles are kept.
+/// How a map is solved.
 #[derive(Debug)]
-pub(super) enum Place {
-    Folder(PathBuf),
-    Memory,
+pub(super) enum Method {
+    /// As a field.
+    Field,
+    /// In one piece, with costs that fields don't have.
+    CostDistance,
+    /// In tiles, which are kept in a folder: that of `--tiles`, or one beside the output where one piece would need more memory than `--memory-limit` allows.
+    Tiles(PathBuf, Engine),
 }
 
-/// Where the tiles are kept, if the map is to be solved in tiles, and the engine that solves them. They are kept in the folder of `--tiles`, in one beside the output
-/// where one piece would need more memory than `--memory-limit` allows, or in memory where only tiles have the rule of costs.
-pub(super) fn place(arguments: &Arguments) -> Result<Option<(Place, Engine)>> {
+/// How the map is to be solved.
+pub(super) fn method(arguments: &Arguments) -> Result<Method> {
     let cost = arguments.cost.as_deref();
     let raster = MapRaster::open(&arguments.map, cost, arguments.map_values(), u64::MAX).ok();
-    let is_scaled = raster.as_ref().is_some_and(MapRaster::is_float);
-    let is_other_rule = is_scaled || arguments.cost_rule() != CostRule::Entry;
+    let is_float = raster.as_ref().is_some_and(MapRaster::is_float);
+    let is_weighted = is_float || arguments.cost_rule() != CostRule::Entry;
     // Other rules are the CPU's.
-    let engine = || if is_other_rule { Ok(Engine::cpu()) } else { arguments.engine.open() };
+    let engine = || if is_weighted { Ok(Engine::cpu()) } else { arguments.engine.open() };
     if let Some(folder) = &arguments.tiles {
-        return Ok(Some((Place::Folder(folder.clone()), engine()?)));
+        return Ok(Method::Tiles(folder.clone(), engine()?));
     }
+    let is_cost_distance =
+        is_weighted || arguments.units(is_float) == Units::Map || arguments.allocation.is_some();
     let limit = arguments.engine.memory_limit().filter(|&limit| {
         let Some([width, height]) = raster_size(&arguments.map) else { return false };
-        let bytes_a_cell = if is_other_rule { BYTES_A_CELL_IN_MEMORY } else { BYTES_A_CELL };
+        let bytes_a_cell = if is_cost_distance { BYTES_A_CELL_OF_COST_DISTANCE } else { BYTES_A_CELL };
         width.saturating_mul(height).saturating_mul(bytes_a_cell) > limit
     });
-    let is_limited = limit.is_some();
-    if !is_limited && !is_other_rule {
-        return Ok(None);
-    }
-    let engine = engine()?;
-    let flags = [
-        ("--next", arguments.next.is_some()),
-        ("--png", arguments.png.is_some()),
-        ("--trace", !arguments.traces.is_empty()),
+    let flag_of =
+        |flags: &[(&'static str, bool)]| flags.iter().find(|(_, is_given)| *is_given).map(|&(flag, _)| flag);
+    let other_flag = flag_of(&[
         ("--edits", arguments.edits.is_some()),
         ("--clearance", arguments.clearance.is_some()),
         ("--scenarios", arguments.scenarios.is_some()),
-    ];
-    let flag = flags.into_iter().find(|(_, is_given)| *is_given);
-    let has_file = arguments.out.as_deref().is_some_and(|out| !is_dash(out));
-    if engine.backend() == Backend::Gpu && (flag.is_some() || !has_file) {
+    ]);
+    if limit.is_none() {
+        return match other_flag {
+            _ if !is_cost_distance => Ok(Method::Field),
+            None => Ok(Method::CostDistance),
+            Some(flag) => Err(Failure::input(format!(
+                "{flag}: not with friction in floats or in map units, another --cost-rule than entry, or --allocation"
+            ))),
+        };
+    }
+    let engine = engine()?;
+    let flag = other_flag.or(flag_of(&[
+        ("--next", arguments.next.is_some()),
+        ("--png", arguments.png.is_some()),
+        ("--trace", !arguments.traces.is_empty()),
+        ("--trace-at", !arguments.traces_at.is_empty()),
+        ("--allocation", arguments.allocation.is_some()),
+    ]));
+    let out = arguments.out.as_deref().filter(|out| !is_dash(out));
+    if engine.backend() == Backend::Gpu && (flag.is_some() || out.is_none()) {
         // One piece may fit into the device's memory all the same. Where it doesn't, the device says so.
-        return Ok(None);
+        return Ok(Method::Field);
     }
-    if let Some((flag, _)) = flag {
-        return Err(Failure::input(if is_limited {
-            format!(
-                "{flag}: --memory-limit is too small for the map in one piece, and in tiles only --out is written"
-            )
-        } else {
-            format!(
-                "{flag}: with friction in floats, and with another --cost-rule than entry, only --out is written"
-            )
-        }));
+    if let Some(flag) = flag {
+        return Err(Failure::input(format!(
+            "{flag}: --memory-limit is too small for the map in one piece, and in tiles only --out is written"
+        )));
     }
-    match &arguments.out {
-        _ if !is_limited => Ok(Some((Place::Memory, engine))),
-        Some(out) if !is_dash(out) => {
-            let mut folder = out.clone().into_os_string();
-            folder.push(".tiles");
-            Ok(Some((Place::Folder(folder.into()), engine)))
-        }
-        _ => Err(Failure::input(
+    let Some(out) = out else {
+        return Err(Failure::input(
             "--memory-limit is too small for the map in one piece: name a file by --out, or a folder by --tiles, and it is solved in tiles",
-        )),
-    }
+        ));
+    };
+    let mut folder = out.to_owned().into_os_string();
+    folder.push(".tiles");
+    Ok(Method::Tiles(folder.into(), engine))
 }
 
 /// A solved map.
@@ -111,7 +117,8 @@ struct Answer {
 /// Solves a map in tiles, and writes its distances.
 pub(super) fn run(
     arguments: &Arguments,
-    (place, engine): (Place, Engine),
+    folder: PathBuf,
+    engine: &Engine,
     goals: &[Cell],
     started: Instant,
     report_stream: ReportStream,
@@ -121,23 +128,12 @@ pub(super) fn run(
             "--out -: tiles are written to a file in no order that a pipe could take",
         ));
     }
-    let answer = match place {
-        Place::Memory => solve(arguments, &engine, goals, || Ok(MemoryTiles::default()), |_| Ok(())),
-        Place::Folder(folder) => {
-            solve(arguments, &engine, goals, || Ok(TileFiles::open(folder)?), |store| Ok(store.remove()?))
-        }
-    }?;
-    print(arguments, &engine, &answer, goals.len(), started, report_stream)
+    let answer = solve(arguments, engine, goals, folder)?;
+    print(arguments, engine, &answer, goals.len(), started, report_stream)
 }
 
-/// Solves a map in tiles of a store, writes its distances, and ends with `done`.
-fn solve<S: TileStore>(
-    arguments: &Arguments,
-    engine: &Engine,
-    goals: &[Cell],
-    store: impl FnOnce() -> Result<S>,
-    done: impl FnOnce(S) -> Result<()>,
-) -> Result<Answer> {
+/// Solves a map in tiles of a folder, writes its distances, and removes the tiles.
+fn solve(arguments: &Arguments, engine: &Engine, goals: &[Cell], folder: PathBuf) -> Result<Answer> {
     let limit = arguments.engine.memory_limit();
     let cache_bytes = limit.map_or(CACHE_BYTES, |limit| limit / CACHE_SHARE);
     let mut raster =
@@ -146,13 +142,14 @@ fn solve<S: TileStore>(
     let mut bar = StageBar::new();
     bar.at("reading friction", 0, 1);
     let scale = raster.scale(connectivity, arguments.cost_rule())?;
+    raster.check_scale()?;
     let units = arguments.units(scale.is_some());
     if scale.is_none() {
         warn_of_cells(raster.georeference());
     }
-    let whole = |distance: u32| match &scale {
-        Some(scale) => scale.whole_distance(f64::from(distance)),
-        None => u64::from(distance),
+    let whole = |distance: f64| match &scale {
+        Some(scale) => scale.whole_distance(distance),
+        None => distance as u64,
     };
     let options = scale.as_ref().map_or_else(
         || RasterOptions { connectivity, cost_rule: arguments.cost_rule(), ..RasterOptions::default() },
@@ -164,19 +161,22 @@ fn solve<S: TileStore>(
         ..options
     };
     let unit = match &scale {
-        Some(_) if units == Units::Cells => {
-            return Err(Failure::input("--units cells: with friction in floats distances are in map units"));
+        Some(_) if units != Units::Map => {
+            let name = units.name();
+            return Err(Failure::input(format!(
+                "--units {name}: with friction in floats distances are in map units"
+            )));
         }
         Some(scale) => Unit::Map(scale.unit()),
         None if units == Units::Map => {
-            return Err(Failure::input("--units map: friction must be in floats"));
+            return Err(Failure::input("--units map: in tiles friction must be in floats"));
         }
         // The mean of two costs counts halves.
         None => {
             Unit::Cells(connectivity.unit() * if arguments.cost_rule() == CostRule::Mean { 2 } else { 1 })
         }
     };
-    let store = store()?;
+    let store = TileFiles::open(folder)?;
     let solve_start = Instant::now();
     let field = solve_raster_on(engine, &raster, goals, &store, &options, |progress| {
         bar.at("solving tiles", progress.solved_count as u64, progress.tile_count as u64);
@@ -206,7 +206,7 @@ fn solve<S: TileStore>(
     drop(bar);
     let report = field.report().clone();
     let stages = [("solve", solve_ms), ("write", milliseconds(write_start))];
-    done(store)?;
+    store.remove()?;
     Ok(Answer { report, number, unit, units, scale, size: raster.size(), stages })
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hullfield::flow::{Connectivity, Grid, GridFrame, GridOptions};
+use hullfield::flow::{Cell, Connectivity, Grid, GridFrame, GridOptions};
 
 use crate::failure::{Failure, Result};
 
@@ -32,6 +32,11 @@ impl Map {
     pub(crate) fn grid(&self, connectivity: Connectivity, costs: Vec<u32>) -> Result<Grid, hullfield::Error> {
         let options = GridOptions { connectivity, costs, frame: self.frame, ..GridOptions::default() };
         Grid::new(self.size, &self.obstacles, options)
+    }
+
+    /// The coordinates of a cell, as many as the map's arrays have axes.
+    pub(crate) fn coordinates(&self, cell: Cell) -> Vec<i32> {
+        if self.is_volume { vec![cell.x, cell.y, cell.z] } else { vec![cell.x, cell.y] }
     }
 
     /// The shape of the map's arrays: `[height, width]` or `[depth, height, width]`.

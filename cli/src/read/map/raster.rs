@@ -27,6 +27,8 @@ struct Friction {
     has_obstacles: bool,
     /// What floats are scaled by.
     scale: Option<FrictionScale>,
+    /// The least and the largest of the floats that are scaled.
+    range: [f64; 2],
 }
 
 /// A flat map: its obstacles, what entering each cell costs, or both.
@@ -43,7 +45,7 @@ impl Friction {
         if !has_obstacles && !is_cost && !file.kind.is_float() {
             return Err(Failure::file(path, "u16 or u32 expected, or floats"));
         }
-        Ok(Self { file, has_obstacles, scale: None })
+        Ok(Self { file, has_obstacles, scale: None, range: [1.0; 2] })
     }
 
     /// Reads cells of floats: friction that is no number, infinite, 0 or less, and no data, are NaN.
@@ -181,9 +183,16 @@ impl MapRaster {
         let range = if least <= most { [least, most] } else { [1.0, 1.0] };
         let scale = FrictionScale::new(range, connectivity, rule, cell)
             .map_err(|error| Failure::file(&friction.file.path, error))?;
-        check_error(scale, range).map_err(|message| Failure::file(&friction.file.path, message))?;
         friction.scale = Some(scale);
+        friction.range = range;
         Ok(Some(scale))
+    }
+
+    /// Refuses the whole costs of a scale where they are too coarse, and warns of less coarse ones.
+    pub(crate) fn check_scale(&self) -> Result<()> {
+        let Some(friction) = &self.friction else { return Ok(()) };
+        let Some(scale) = friction.scale else { return Ok(()) };
+        check_error(scale, friction.range).map_err(|message| Failure::file(&friction.file.path, message))
     }
 
     /// The size of a cell along x and y, in the units of the map; 1 where the files don't say.
@@ -193,18 +202,50 @@ impl MapRaster {
 
     /// The costs of a window as the files have them, whole or not; 0 for obstacles.
     pub(crate) fn exact_costs(&self, window: RasterWindow) -> Result<Vec<f64>> {
-        let mut whole = vec![0; window.cell_count()];
-        self.read(window, &mut whole)?;
-        let mut costs: Vec<f64> = whole.iter().map(|&cost| f64::from(cost)).collect();
-        if let Some(friction) = self.friction.as_ref().filter(|friction| friction.file.kind.is_float()) {
-            friction.read_floats(window, |first, friction| {
-                for ((cost, &whole), &value) in costs[first..].iter_mut().zip(&whole[first..]).zip(friction) {
-                    *cost = if whole == 0 { 0.0 } else { value };
-                }
-                Ok(())
-            })?;
-        }
+        let mut costs = vec![0.0; window.cell_count()];
+        self.read_friction(window, |at, value| costs[at] = if value.is_nan() { 0.0 } else { value })?;
         Ok(costs)
+    }
+
+    /// The friction of all cells, row-major; NaN for obstacles.
+    pub(crate) fn friction(&self) -> Result<FrictionNumbers> {
+        let [width, height] = self.size();
+        let path = self.files().next().map(|file| file.path.as_path()).unwrap_or(Path::new(""));
+        let window = RasterWindow { x: 0, y: 0, width, height };
+        let is_single = self.friction.as_ref().is_some_and(|friction| friction.file.kind.is_single());
+        if is_single {
+            let mut cells = array(path, [width, height], f32::NAN)?;
+            self.read_friction(window, |at, value| cells[at] = value as f32)?;
+            Ok(FrictionNumbers::Single(cells))
+        } else {
+            let mut cells = array(path, [width, height], f64::NAN)?;
+            self.read_friction(window, |at, value| cells[at] = value)?;
+            Ok(FrictionNumbers::Double(cells))
+        }
+    }
+
+    /// Reads the friction of a window as the files have it, whole or not; NaN for obstacles. `put` has the place of a cell in the window.
+    fn read_friction(&self, window: RasterWindow, mut put: impl FnMut(usize, f64)) -> Result<(), Error> {
+        match self.friction.as_ref().filter(|friction| friction.file.kind.is_float()) {
+            Some(friction) => friction.read_floats(window, |first, friction| {
+                friction.iter().enumerate().for_each(|(place, &value)| put(first + place, value));
+                Ok(())
+            })?,
+            // A row at a time: whole costs take memory too.
+            None => {
+                let mut costs = vec![0; window.width as usize];
+                for row in 0..window.height {
+                    let line = RasterWindow { y: window.y + row, height: 1, ..window };
+                    self.read(line, &mut costs)?;
+                    let first = row as usize * costs.len();
+                    for (place, &cost) in costs.iter().enumerate() {
+                        put(first + place, if cost == 0 { f64::NAN } else { f64::from(cost) });
+                    }
+                }
+                return Ok(());
+            }
+        }
+        self.each_obstacle(window, |place| put(place, f64::NAN))
     }
 
     /// The place on a map of the first file that has one.
@@ -226,9 +267,35 @@ impl MapRaster {
     }
 }
 
+impl MapRaster {
+    /// Calls `each` with the place in the window of each cell that the map's own numbers make an obstacle.
+    fn each_obstacle(&self, window: RasterWindow, mut each: impl FnMut(usize)) -> Result<(), Error> {
+        let Some(file) = &self.obstacles else { return Ok(()) };
+        let no_data = file.no_data.and_then(|number| number.whole);
+        file.read(window, &mut |first, cells| {
+            let mut wrong = None;
+            file.kind.each_whole(cells, |place, value| match value {
+                0 if no_data != Some(0) => {}
+                0 | 1 => each(first + place),
+                _ if Some(value) == no_data => each(first + place),
+                _ => wrong = wrong.or(Some((first + place, value))),
+            });
+            let allowed = "it must be 0 (road) or 1 (obstacle)";
+            wrong.map_or(Ok(()), |(place, value)| Err(file.cell_error(window, place, "cell", value, allowed)))
+        })
+    }
+}
+
+/// The friction of the cells of a map; NaN for obstacles.
+#[derive(Debug)]
+pub(crate) enum FrictionNumbers {
+    Single(Vec<f32>),
+    Double(Vec<f64>),
+}
+
 /// The relative error of distances from which there is a warning, and from which there is no field.
 const WARNED_ERROR: f64 = 1e-5;
-const LARGEST_ERROR: f64 = 1e-3;
+pub(crate) const LARGEST_ERROR: f64 = 1e-3;
 
 /// # Errors
 /// That friction covers too wide a range for whole costs. Less wide ones get a warning.
@@ -244,18 +311,23 @@ fn check_error(scale: FrictionScale, [least, most]: [f64; 2]) -> std::result::Re
         return Ok(());
     }
     Err(format!(
-        "{message}, and at most {LARGEST_ERROR:e} is allowed; if the largest or the least value means that there is none, make such cells no data or a barrier (NaN)"
+        "{message} in tiles, and at most {LARGEST_ERROR:e} is allowed; in one piece there is no such error; if the largest or the least value means that there is none, make such cells no data or a barrier (NaN)"
     ))
 }
 
 /// An array for the costs of all cells.
-fn costs_of(path: &Path, [width, height]: [u32; 2]) -> Result<Vec<u32>> {
-    let mut costs = Vec::new();
+fn costs_of(path: &Path, size: [u32; 2]) -> Result<Vec<u32>> {
+    array(path, size, 0)
+}
+
+/// An array of a value for all cells.
+fn array<T: Clone>(path: &Path, [width, height]: [u32; 2], value: T) -> Result<Vec<T>> {
+    let mut cells = Vec::new();
     let count = u64::from(width) * u64::from(height);
     match usize::try_from(count) {
-        Ok(count) if count < u32::MAX as usize && costs.try_reserve_exact(count).is_ok() => {
-            costs.resize(count, 0);
-            Ok(costs)
+        Ok(count) if count < u32::MAX as usize && cells.try_reserve_exact(count).is_ok() => {
+            cells.resize(count, value);
+            Ok(cells)
         }
         _ => Err(Failure::file(
             path,
@@ -306,19 +378,7 @@ impl Raster for MapRaster {
             Some(friction) => friction.read(window, costs)?,
             None => costs.fill(1),
         }
-        let Some(file) = &self.obstacles else { return Ok(()) };
-        let no_data = file.no_data.and_then(|number| number.whole);
-        file.read(window, &mut |first, cells| {
-            let mut wrong = None;
-            file.kind.each_whole(cells, |place, value| match value {
-                0 if no_data != Some(0) => {}
-                0 | 1 => costs[first + place] = 0,
-                _ if Some(value) == no_data => costs[first + place] = 0,
-                _ => wrong = wrong.or(Some((first + place, value))),
-            });
-            let allowed = "it must be 0 (road) or 1 (obstacle)";
-            wrong.map_or(Ok(()), |(place, value)| Err(file.cell_error(window, place, "cell", value, allowed)))
-        })
+        self.each_obstacle(window, |place| costs[place] = 0)
     }
 }
 

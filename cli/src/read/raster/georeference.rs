@@ -78,6 +78,13 @@ impl Georeference {
         self.transform().map(|[a, b, _, d, e, _]| [a.hypot(d), b.hypot(e)])
     }
 
+    /// The place on the map of a cell's centre; none where the raster has no place.
+    pub(crate) fn centre_of(&self, [column, row]: [f64; 2]) -> Option<[f64; 2]> {
+        let [a, b, c, d, e, f] = self.transform()?;
+        let (column, row) = (column + 0.5, row + 0.5);
+        Some([a * column + b * row + c, d * column + e * row + f])
+    }
+
     /// The column and the row of the cell at a place of the map, rounded down; not all of them are in the raster.
     ///
     /// # Errors
@@ -105,6 +112,8 @@ mod tests {
         assert_eq!(north_up.cell_at([500_000.0, 4_200_000.0]), Ok([0.0, 0.0]));
         assert_eq!(north_up.cell_at([500_089.9, 4_199_969.9]), Ok([2.0, 1.0]));
         assert_eq!(north_up.cell_at([499_999.0, 4_200_001.0]), Ok([-1.0, -1.0]));
+        assert_eq!(north_up.centre_of([2.0, 1.0]), Some([500_075.0, 4_199_955.0]));
+        assert_eq!(Georeference::default().centre_of([0.0, 0.0]), None);
         // Whole numbers are the centres of cells.
         let mut centres = north_up.clone();
         let keys = vec![1, 1, 0, 1, 1025, 0, 1, 2];

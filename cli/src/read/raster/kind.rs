@@ -79,6 +79,11 @@ impl Kind {
         }
     }
 
+    /// Whether f32 holds each cell.
+    pub(crate) fn is_single(self) -> bool {
+        self.is_float() && self.bytes <= 4
+    }
+
     /// [`Self::each_whole`] for cells of floats.
     pub(crate) fn each_float(self, cells: &[u8], mut each: impl FnMut(usize, f64)) {
         if self.bytes == 4 {
