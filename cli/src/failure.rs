@@ -69,6 +69,7 @@ impl Failure {
             | std::io::ErrorKind::PermissionDenied
             | std::io::ErrorKind::AlreadyExists
             | std::io::ErrorKind::IsADirectory
+            | std::io::ErrorKind::InvalidFilename
             | std::io::ErrorKind::NotADirectory => {
                 Self::Input(format!("{}: cannot be written: {error}", path.display()))
             }

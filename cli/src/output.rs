@@ -1,11 +1,13 @@
 //! Output files that appear whole or not at all.
 //!
 //! An output is written to a temporary file beside its target and renamed at the end. An unfinished file is removed when
-//! the command fails (by `Drop`) and on Ctrl-C (by [`stop`]). Output to stdout is not held back.
+//! the command fails (by `Drop`) and on Ctrl-C (by [`stop`]). Output to stdout is not held back. A file that is replaced keeps its mode. A
+//! symbolic link stays, and the file that it leads to is written; a file of several names (hard links) is refused.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::failure::{Failure, Result};
@@ -47,35 +49,122 @@ struct OutputPaths {
     temporary: PathBuf,
 }
 
+/// Where an output goes.
+#[derive(Debug)]
+enum Place {
+    /// A device or a pipe, which is written to directly.
+    Stream,
+    /// A file, behind all links; the one that it replaces, if there is one.
+    File(PathBuf, Option<Box<fs::Metadata>>),
+}
+
+/// The most links that lead from one to the next.
+const MAX_LINKS: usize = 40;
+
+/// Where an output of this name goes. Errors: a folder, a folder that does not exist, a name that is too long, links in a circle, a file of
+/// several names, a file that may not be written.
+fn place(target: &Path) -> Result<Place> {
+    let unwritable = |error: &io::Error| Failure::unwritable(target, error);
+    let refused = |message: &str| Failure::file(target, format!("cannot be written: {message}"));
+    match fs::metadata(target) {
+        Ok(metadata) if metadata.is_dir() => return Err(refused("it is a folder")),
+        Ok(metadata) if !metadata.is_file() => return Ok(Place::Stream),
+        _ => {}
+    }
+    let file = behind_links(target)?;
+    if file.file_name().is_none() {
+        return Err(refused("it names no file"));
+    }
+    let metadata = match fs::symlink_metadata(&file) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            // The folder is there, or this is the error.
+            let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let folder =
+                fs::metadata(folder.unwrap_or(Path::new("."))).map_err(|error| unwritable(&error))?;
+            return if folder.is_dir() { Ok(Place::File(file, None)) } else { Err(unwritable(&error)) };
+        }
+        Err(error) => return Err(unwritable(&error)),
+    };
+    if name_count(&metadata) > 1 {
+        return Err(refused("it is a file of several names (hard links), of which one would be replaced"));
+    }
+    // It is replaced, not written, so the system would not say so.
+    File::options().write(true).open(&file).map_err(|error| unwritable(&error))?;
+    Ok(Place::File(file, Some(Box::new(metadata))))
+}
+
+/// The path that the links from `target` lead to, whether there is something or not.
+fn behind_links(target: &Path) -> Result<PathBuf> {
+    let mut path = target.to_owned();
+    for _ in 0..MAX_LINKS {
+        match fs::read_link(&path) {
+            // A relative path starts from the folder of the link.
+            Ok(next) => path = path.parent().unwrap_or(Path::new("")).join(next),
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(Failure::file(target, "cannot be written: its links lead in a circle"))
+}
+
+/// How many names a file has.
+fn name_count(metadata: &fs::Metadata) -> u64 {
+    #[cfg(unix)]
+    return std::os::unix::fs::MetadataExt::nlink(metadata);
+    #[cfg(not(unix))]
+    {
+        let _ = metadata;
+        1
+    }
+}
+
+/// Gives a file the mode of the one that it replaces, and its owner where the system lets us.
+fn keep_rights(file: &File, replaced: &fs::Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        // Only the administrator may give a file to another user.
+        let _ = std::os::unix::fs::fchown(file, Some(replaced.uid()), Some(replaced.gid()));
+    }
+    file.set_permissions(replaced.permissions())
+}
+
+/// A new file beside `finished`. Its name is short, as that of the output may be as long as names can be.
+fn temporary(finished: &Path) -> io::Result<(PathBuf, File)> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    loop {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = finished.with_file_name(format!(".hullfield-{}-{number}.part", std::process::id()));
+        // A file of this name, or a link, is of somebody else.
+        match File::create_new(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            created => return created.map(|file| (path, file)),
+        }
+    }
+}
+
 impl Output {
     /// Starts the file `target`, which appears at that path in [`Output::finish`].
     ///
     /// An existing device or pipe (`/dev/null`, `/dev/stdout`) is written to directly.
     pub(crate) fn create(target: &Path) -> Result<Self> {
         let unwritable = |error: &io::Error| Failure::unwritable(target, error);
-        let metadata = fs::metadata(target).ok();
-        if metadata.as_ref().is_some_and(fs::Metadata::is_dir) {
-            return Err(Failure::file(target, "cannot be written: it is a folder"));
-        }
-        if metadata.as_ref().is_some_and(|metadata| !metadata.is_file()) {
-            let file = File::options().write(true).open(target).map_err(|error| unwritable(&error))?;
-            return Ok(Self::new(target, None, file));
-        }
-        // A link stays; the file that it leads to is replaced.
-        let finished = match metadata {
-            Some(_) => fs::canonicalize(target).map_err(|error| unwritable(&error))?,
-            None => target.to_owned(),
+        let (finished, replaced) = match place(target)? {
+            Place::Stream => {
+                let file = File::options().write(true).open(target).map_err(|error| unwritable(&error))?;
+                return Ok(Self::new(target, None, file));
+            }
+            Place::File(finished, replaced) => (finished, replaced),
         };
-        let name = finished
-            .file_name()
-            .ok_or_else(|| Failure::file(target, "cannot be written: it names no file"))?
-            .to_string_lossy();
-        let temporary = finished.with_file_name(format!(".{name}.{}.part", std::process::id()));
         let mut list = unfinished();
-        let file = File::create(&temporary).map_err(|error| unwritable(&error))?;
+        let (temporary, file) = temporary(&finished).map_err(|error| unwritable(&error))?;
         list.push(temporary.clone());
         drop(list);
-        Ok(Self::new(target, Some(OutputPaths { finished, temporary }), file))
+        // Before anything is in it that others must not read.
+        let kept = replaced.map_or(Ok(()), |replaced| keep_rights(&file, &replaced));
+        let output = Self::new(target, Some(OutputPaths { finished, temporary }), file);
+        kept.map_err(|error| unwritable(&error))?;
+        Ok(output)
     }
 
     fn new(target: &Path, paths: Option<OutputPaths>, file: File) -> Self {
@@ -255,8 +344,19 @@ impl ReportStream {
     }
 }
 
+/// The file that a path leads to, by a path that all its names share.
+fn identity(path: &Path) -> PathBuf {
+    let there = || fs::canonicalize(path).ok();
+    let not_there = || {
+        let file = behind_links(path).ok()?;
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Some(fs::canonicalize(folder).ok()?.join(file.file_name()?))
+    };
+    there().or_else(not_there).or_else(|| std::path::absolute(path).ok()).unwrap_or_else(|| path.to_owned())
+}
+
 /// Checks inputs and outputs before any work. Errors: two inputs from stdin, an extension that does not fit, two outputs to
-/// one file, an output over an input, binary output to a terminal. `inputs` are flags and their files.
+/// one file, an output over an input, binary output to a terminal, a file that cannot be written. `inputs` are flags and their files.
 pub(crate) fn check_outputs(
     outputs: &[OutputFlag<'_>],
     inputs: &[(&str, &Path)],
@@ -281,8 +381,7 @@ pub(crate) fn check_outputs(
         }
         // A device, for example a terminal, can be input and output, and take several outputs.
         let is_device = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
-        let target = fs::canonicalize(path).or_else(|_| std::path::absolute(path));
-        let target = target.unwrap_or_else(|_| path.to_owned());
+        let target = identity(path);
         let is_target = |input: &Path| fs::canonicalize(input).is_ok_and(|input| input == target);
         if !is_device && inputs.iter().any(|(_, input)| is_target(input)) {
             return Err(Failure::file(path, "cannot be written: it is one of the inputs"));
@@ -297,6 +396,7 @@ pub(crate) fn check_outputs(
                 "{flag}: {path} ends in .{found}, what is written is {fit}: give that, no extension, or - for stdout"
             )));
         }
+        place(path)?;
         if is_device {
             continue;
         }
@@ -332,7 +432,7 @@ mod tests {
             check_outputs(&[OutputFlag::binary("--out", &path, &["npy"])], &[], false)
                 .map_err(|error| error.to_string())
         };
-        for good in ["d.npy", "d.NPY", "d", ".npy", "a.b/d", "/dev/null"] {
+        for good in ["d.npy", "d.NPY", "d", ".npy", "src/../d", "/dev/null"] {
             assert_eq!(check(good), Ok(ReportStream { to_stderr: false }), "{good}");
         }
         assert_eq!(
@@ -398,6 +498,69 @@ mod tests {
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read_to_string(&target).unwrap(), "new");
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_replaced_file_keeps_its_mode() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = folder("mode");
+        let target = folder.join("table.csv");
+        for mode in [0o600, 0o640, 0o755] {
+            fs::write(&target, "old").unwrap();
+            fs::set_permissions(&target, fs::Permissions::from_mode(mode)).unwrap();
+            to_file(&target, |writer| writer.write_all(b"new")).unwrap();
+            assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o7777, mode);
+            assert_eq!(fs::read_to_string(&target).unwrap(), "new");
+        }
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_leads_nowhere_is_followed_or_an_error() {
+        use std::os::unix::fs::symlink;
+        let folder = folder("dangling");
+        let link = |to: &str, name: &str| {
+            symlink(to, folder.join(name)).unwrap();
+            folder.join(name)
+        };
+        let there = link("next.csv", "there.csv");
+        let _ = link("new.csv", "next.csv");
+        to_file(&there, |writer| writer.write_all(b"new")).unwrap();
+        assert_eq!(fs::read_to_string(folder.join("new.csv")).unwrap(), "new");
+        assert!(fs::symlink_metadata(&there).unwrap().is_symlink());
+        let nowhere = link("none/x.csv", "nowhere.csv");
+        let circle = link("circle.csv", "circle.csv");
+        let hard = folder.join("hard.csv");
+        fs::hard_link(folder.join("new.csv"), &hard).unwrap();
+        for (path, message) in [
+            (&nowhere, "No such file or directory"),
+            (&circle, "its links lead in a circle"),
+            (&hard, "it is a file of several names (hard links)"),
+        ] {
+            let found = to_file(path, |writer| writer.write_all(b"newer")).unwrap_err().to_string();
+            assert!(found.contains(message), "{found}");
+            // The same is said before any work.
+            let path = Some(path.clone());
+            let early = check_outputs(&[OutputFlag::text("--out", &path, &["csv"])], &[], false).unwrap_err();
+            assert_eq!(early.to_string(), found);
+        }
+        assert!(fs::symlink_metadata(&nowhere).unwrap().is_symlink());
+        assert_eq!(fs::read_to_string(&hard).unwrap(), "new");
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    /// The temporary file had a longer name than the file.
+    #[test]
+    fn a_name_may_be_as_long_as_the_system_allows() {
+        let folder = folder("long");
+        let name = |length: usize| folder.join("x".repeat(length - 4) + ".csv");
+        to_file(&name(255), |writer| writer.write_all(b"new")).unwrap();
+        let path = Some(name(256));
+        let early = check_outputs(&[OutputFlag::text("--out", &path, &["csv"])], &[], false).unwrap_err();
+        assert!(early.to_string().contains("cannot be written: ") && early.code() == 2, "{early}");
         fs::remove_dir_all(&folder).unwrap();
     }
 
