@@ -5,6 +5,9 @@ use std::ops::Range;
 use crate::error::{Error, Result};
 use crate::faces::Faces;
 
+/// How many objects without points are kept with their names; the rest is counted.
+const LISTED_EMPTY_OBJECTS: usize = 64;
+
 /// One mesh file.
 #[derive(Debug)]
 pub struct Mesh {
@@ -14,8 +17,15 @@ pub struct Mesh {
     pub(crate) corners: Vec<u32>,
     /// The range of each face's corners, at least three.
     pub(crate) faces: Vec<Range<usize>>,
-    /// The objects, at least one.
+    /// The objects that have points or corners.
     pub(crate) objects: Vec<Object>,
+    /// What belongs to the objects, those of one object beside one another.
+    pub(crate) pieces: Vec<Piece>,
+    /// The name of objects without a name: that of the file.
+    unnamed: String,
+    empty: Vec<EmptyObject>,
+    empty_count: u64,
+    notes: Vec<String>,
 }
 
 /// The points of one object of a file.
@@ -25,41 +35,120 @@ pub struct ObjectPoints {
     pub name: String,
     /// Its first line, in a text file.
     pub line: Option<u64>,
-    /// The points in the file's order and units, with the file's transforms applied.
+    /// The points in the file's order and units, with the file's transforms applied; at least one.
     pub points: Vec<[f64; 3]>,
+}
+
+/// An object of a file that has no points.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EmptyObject {
+    /// The object's name, or the file's if it has none.
+    pub name: String,
+    /// Its first line, in a text file.
+    pub line: Option<u64>,
 }
 
 /// A named part of a file.
 #[derive(Debug)]
 pub(crate) struct Object {
-    pub(crate) name: String,
+    /// None for the file's name.
+    name: Option<Box<str>>,
     /// Its first line, in a text file.
-    pub(crate) line: Option<u64>,
+    line: Option<u64>,
+    /// Its pieces.
+    pieces: Range<usize>,
+}
+
+/// A part of an object that stands in one place of the file.
+#[derive(Debug, Clone)]
+pub(crate) struct Piece {
     /// The points listed in it.
     pub(crate) points: Range<usize>,
     /// The corners of its faces, lines and points. They may use points of other objects.
     pub(crate) corners: Range<usize>,
 }
 
+impl Piece {
+    fn is_empty(&self) -> bool {
+        self.points.is_empty() && self.corners.is_empty()
+    }
+}
+
 impl Mesh {
-    /// An empty mesh.
-    pub(crate) fn new() -> Self {
-        Self { points: Vec::new(), corners: Vec::new(), faces: Vec::new(), objects: Vec::new() }
+    /// An empty mesh. Objects without a name are called `unnamed`.
+    pub(crate) fn new(unnamed: String) -> Self {
+        Self {
+            points: Vec::new(),
+            corners: Vec::new(),
+            faces: Vec::new(),
+            objects: Vec::new(),
+            pieces: Vec::new(),
+            unnamed,
+            empty: Vec::new(),
+            empty_count: 0,
+            notes: Vec::new(),
+        }
     }
 
-    /// Begins an object: points and corners that follow belong to it.
-    pub(crate) fn begin(&mut self, name: String, line: Option<u64>) {
+    /// Begins an object: points and corners that follow belong to it. Without a name it has that of the file.
+    pub(crate) fn begin(&mut self, name: Option<&str>, line: Option<u64>) {
         self.end();
-        let points = self.points.len()..self.points.len();
-        self.objects.push(Object { name, line, points, corners: self.corners.len()..self.corners.len() });
+        let (points, corners) = (self.points.len(), self.corners.len());
+        let piece = self.pieces.len();
+        self.pieces.push(Piece { points: points..points, corners: corners..corners });
+        self.objects.push(Object { name: name.map(Into::into), line, pieces: piece..piece + 1 });
     }
 
     /// Ends the last object.
     pub(crate) fn end(&mut self) {
-        if let Some(object) = self.objects.last_mut() {
-            object.points.end = self.points.len();
-            object.corners.end = self.corners.len();
+        let Some(piece) = self.pieces.last_mut() else { return };
+        piece.points.end = self.points.len();
+        piece.corners.end = self.corners.len();
+        if piece.is_empty() {
+            self.pieces.pop();
+            if let Some(Object { name, line, .. }) = self.objects.pop() {
+                self.leave_out(name.as_deref(), line);
+            }
         }
+    }
+
+    /// Notes an object without points.
+    pub(crate) fn leave_out(&mut self, name: Option<&str>, line: Option<u64>) {
+        self.empty_count += 1;
+        if self.empty.len() < LISTED_EMPTY_OBJECTS {
+            let name = name.unwrap_or(&self.unnamed).to_owned();
+            self.empty.push(EmptyObject { name, line });
+        }
+    }
+
+    /// Gives the last object another name.
+    pub(crate) fn rename(&mut self, name: &str) {
+        if let Some(object) = self.objects.last_mut() {
+            object.name = Some(name.into());
+        }
+    }
+
+    /// Removes the first object, if others follow and it has no corners.
+    pub(crate) fn remove_first_without_corners(&mut self) {
+        let has_corners = |object: &Object| {
+            self.pieces[object.pieces.clone()].iter().any(|piece| !piece.corners.is_empty())
+        };
+        let others = self.objects.len() as u64 + self.empty_count > 1;
+        if others && self.objects.first().is_some_and(|object| !has_corners(object)) {
+            self.objects.remove(0);
+        }
+    }
+
+    /// Replaces all objects by one more: the object of these pieces.
+    pub(crate) fn add_object(
+        &mut self,
+        name: Option<&str>,
+        line: Option<u64>,
+        pieces: impl IntoIterator<Item = Piece>,
+    ) {
+        let begin = self.pieces.len();
+        self.pieces.extend(pieces);
+        self.objects.push(Object { name: name.map(Into::into), line, pieces: begin..self.pieces.len() });
     }
 
     /// Adds a face.
@@ -69,16 +158,41 @@ impl Mesh {
         self.faces.push(begin..self.corners.len());
     }
 
+    /// Adds a note: what of the file was not read, though nothing that a shape needs is missing.
+    pub(crate) fn note(&mut self, name: &str, message: impl std::fmt::Display) {
+        self.notes.push(Error::file(name, message).to_string());
+    }
+
+    /// What of the file was not read, though nothing that a shape needs is missing: a line each, with the file's name.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The objects without points, which are left out: the first 64 of them.
+    pub fn empty_objects(&self) -> &[EmptyObject] {
+        &self.empty
+    }
+
+    /// How many objects have no points.
+    pub fn empty_object_count(&self) -> u64 {
+        self.empty_count
+    }
+
     /// The points of each object: those that its faces, lines and points use, or all that are listed in it if it has none of
-    /// these. A set may be empty.
+    /// these.
     pub fn point_sets(self) -> Vec<ObjectPoints> {
-        let Self { points, corners, objects, .. } = self;
+        let Self { points, corners, objects, pieces, unnamed, .. } = self;
         let point_set = |object: Object| {
-            let points = match &corners[object.corners] {
-                [] => points[object.points].to_vec(),
-                corners => used_points(&points, corners),
+            let pieces = &pieces[object.pieces];
+            let used: Vec<u32> =
+                pieces.iter().flat_map(|piece| &corners[piece.corners.clone()]).copied().collect();
+            let points = if used.is_empty() {
+                pieces.iter().flat_map(|piece| &points[piece.points.clone()]).copied().collect()
+            } else {
+                used_points(&points, used)
             };
-            ObjectPoints { name: object.name, line: object.line, points }
+            let name = object.name.map_or_else(|| unnamed.clone(), String::from);
+            ObjectPoints { name, line: object.line, points }
         };
         objects.into_iter().map(point_set).collect()
     }
@@ -107,9 +221,8 @@ impl Mesh {
 }
 
 /// The points that are corners, each once, in the order of `points`.
-fn used_points(points: &[[f64; 3]], corners: &[u32]) -> Vec<[f64; 3]> {
-    let mut sorted = corners.to_vec();
-    sorted.sort_unstable();
-    sorted.dedup();
-    sorted.iter().filter_map(|&index| points.get(index as usize).copied()).collect()
+fn used_points(points: &[[f64; 3]], mut corners: Vec<u32>) -> Vec<[f64; 3]> {
+    corners.sort_unstable();
+    corners.dedup();
+    corners.iter().filter_map(|&index| points.get(index as usize).copied()).collect()
 }

@@ -3,9 +3,11 @@
 //! `stl_io` is not used: it takes a binary file that begins with `solid` for text, reads only the first solid, and gives no
 //! line of an error. Each solid of a text file is an object. Normals are not read.
 
+use std::str::SplitWhitespace;
+
 use crate::error::{Error, Result, stem};
 use crate::mesh::Mesh;
-use crate::text::{excerpt, number};
+use crate::text::{Lines, decoded, excerpt, number, without_mark};
 
 const HEADER_BYTES: usize = 84;
 const TRIANGLE_BYTES: usize = 50;
@@ -21,23 +23,30 @@ pub(crate) fn is_binary(bytes: &[u8]) -> bool {
     announced(bytes).is_some_and(|(_, size)| size == bytes.len() as u64)
 }
 
+/// Whether these may be the bytes of a binary file, perhaps with more behind its triangles.
+pub(crate) fn may_be_binary(bytes: &[u8]) -> bool {
+    announced(bytes).is_some_and(|(count, size)| count > 0 && size <= bytes.len() as u64)
+}
+
 pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Mesh> {
     if is_binary(bytes) {
         return binary(name, bytes);
     }
-    let begin = bytes.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
-    let begins_as_text = bytes[begin..].get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"solid"));
+    let plain = without_mark(bytes).trim_ascii_start();
+    let begins_as_text = plain.get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"solid"));
     // A binary file may begin so too, but it contains zero bytes: in the count, or at the end of each triangle.
     if begins_as_text && !bytes.contains(&0) {
-        return text(name, &String::from_utf8_lossy(bytes));
+        return text(name, &decoded(bytes));
     }
     let has = bytes.len() as u64;
     let message = match announced(bytes) {
+        Some((count, size)) if has > size && count > 0 => return binary(name, bytes),
+        Some((0, _)) => {
+            format!("a binary STL of 0 triangles by its header, {} bytes follow", has - HEADER_BYTES as u64)
+        }
         Some((count, expected)) => {
             let whole = (has - HEADER_BYTES as u64) / TRIANGLE_BYTES as u64;
-            let ends = if has > expected {
-                format!("{} bytes follow", has - expected)
-            } else if (has - HEADER_BYTES as u64).is_multiple_of(TRIANGLE_BYTES as u64) {
+            let ends = if (has - HEADER_BYTES as u64).is_multiple_of(TRIANGLE_BYTES as u64) {
                 format!("it is cut short after {whole} of them")
             } else {
                 format!("it is cut short within triangle {whole}")
@@ -57,10 +66,13 @@ pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Mesh> {
     Err(Error::file(name, message))
 }
 
+/// Reads the triangles that the header announces. What follows them is noted.
 fn binary(name: &str, bytes: &[u8]) -> Result<Mesh> {
-    let mut mesh = Mesh::new();
-    mesh.begin(stem(name), None);
-    for (i, triangle) in bytes[HEADER_BYTES..].chunks_exact(TRIANGLE_BYTES).enumerate() {
+    let mut mesh = Mesh::new(stem(name));
+    mesh.begin(None, None);
+    let (count, size) = announced(bytes).unwrap_or_default();
+    let triangles = bytes[HEADER_BYTES..].chunks_exact(TRIANGLE_BYTES).take(count as usize);
+    for (i, triangle) in triangles.enumerate() {
         for (corner, vertex) in triangle[12..48].chunks_exact(12).enumerate() {
             let value = |axis: usize| {
                 let at = 4 * axis;
@@ -84,6 +96,13 @@ fn binary(name: &str, bytes: &[u8]) -> Result<Mesh> {
     if mesh.points.is_empty() {
         return Err(Error::file(name, "it has no triangles"));
     }
+    let rest = bytes.len() as u64 - size;
+    if rest > 0 {
+        mesh.note(
+            name,
+            format!("{rest} bytes follow the {count} triangles that its header announces, they are not read"),
+        );
+    }
     mesh.end();
     Ok(mesh)
 }
@@ -95,39 +114,32 @@ fn facet(mesh: &mut Mesh) {
 }
 
 fn text(name: &str, text: &str) -> Result<Mesh> {
-    let mut mesh = Mesh::new();
+    let mut mesh = Mesh::new(stem(name));
     let mut inside = false;
     // The corners of the open loop.
     let mut corner_count = 0;
-    let mut last_line = 1;
-    for (content, line) in text.lines().zip(1u64..) {
-        last_line = line;
+    let mut lines = Lines::new(text);
+    while let Some((content, line)) = lines.next() {
         let mut words = content.split_whitespace();
         let Some(keyword) = words.next() else { continue };
-        let lower = keyword.to_ascii_lowercase();
+        let mut lower = keyword.to_ascii_lowercase();
+        // Some programs write "end loop" for "endloop".
+        if lower == "end"
+            && let Some(next) = words.next()
+        {
+            lower.push_str(&next.to_ascii_lowercase());
+        }
         match lower.as_str() {
             "solid" => {
                 if inside {
                     return Err(Error::line(name, line, "\"solid\" before the last one's \"endsolid\""));
                 }
                 inside = true;
-                let solid = words.collect::<Vec<_>>().join(" ");
-                mesh.begin(if solid.is_empty() { stem(name) } else { solid }, Some(line));
+                let solid = content.trim().get(keyword.len()..).map(str::trim);
+                mesh.begin(solid.filter(|solid| !solid.is_empty()), Some(line));
             }
             "vertex" if inside => {
-                let mut point = [0.0; 3];
-                for (value, axis) in point.iter_mut().zip(["x", "y", "z"]) {
-                    let word = words.next().ok_or_else(|| Error::field(name, line, axis, "missing"))?;
-                    *value = number(word).map_err(|message| Error::field(name, line, axis, message))?;
-                }
-                if let Some(extra) = words.next() {
-                    return Err(Error::line(
-                        name,
-                        line,
-                        format!("\"{}\" follows the vertex", excerpt(extra)),
-                    ));
-                }
-                mesh.points.push(point);
+                mesh.points.push(vertex(name, line, words)?);
                 corner_count += 1;
             }
             "endloop" if inside => {
@@ -149,13 +161,26 @@ fn text(name: &str, text: &str) -> Result<Mesh> {
         }
     }
     if inside {
-        return Err(Error::line(name, last_line, "the file ends before \"endsolid\""));
+        return Err(Error::line(name, lines.number(), "the file ends before \"endsolid\""));
     }
     if corner_count != 0 {
-        return Err(Error::line(name, last_line, "a vertex is not in a closed loop"));
+        return Err(Error::line(name, lines.number(), "a vertex is not in a closed loop"));
     }
     mesh.end();
     Ok(mesh)
+}
+
+/// The numbers after `vertex`.
+fn vertex(name: &str, line: u64, mut words: SplitWhitespace<'_>) -> Result<[f64; 3]> {
+    let mut point = [0.0; 3];
+    for (value, axis) in point.iter_mut().zip(["x", "y", "z"]) {
+        let word = words.next().ok_or_else(|| Error::field(name, line, axis, "missing"))?;
+        *value = number(word).map_err(|message| Error::field(name, line, axis, message))?;
+    }
+    match words.next() {
+        Some(extra) => Err(Error::line(name, line, format!("\"{}\" follows the vertex", excerpt(extra)))),
+        None => Ok(point),
+    }
 }
 
 #[cfg(test)]
@@ -195,6 +220,25 @@ mod tests {
     }
 
     #[test]
+    fn lines_end_with_carriage_returns_too_and_ends_may_be_two_words() {
+        let text = format!("solid  a  b \n{FACET}endsolid\nsolid\n{FACET}endsolid\n");
+        let plain = sets(text.as_bytes());
+        assert_eq!(plain[0].name, "a  b");
+        let spaced = text
+            .replace("endloop", "end loop")
+            .replace("endfacet", "End Facet")
+            .replace("endsolid", "END solid");
+        for end in ["\n", "\r", "\r\n"] {
+            for text in [&text, &spaced, &format!("\u{feff}{text}")] {
+                assert_eq!(sets(text.replace('\n', end).as_bytes()), plain, "{text}");
+            }
+        }
+        let numbers = FACET.replace("vertex 0 1 0", "vertex +.5 1. -.25e1");
+        let found = sets(format!("solid\r{numbers}endsolid").as_bytes());
+        assert_eq!(found[0].points[2], [0.5, 1.0, -2.5]);
+    }
+
+    #[test]
     fn a_binary_file_may_begin_with_solid() {
         let sets = sets(&binary_file(b"solid box", &[0., 0., 0., 1., 0., 0., 0., 1., 0.]));
         assert_eq!((sets[0].name.as_str(), sets[0].points.len()), ("a", 3));
@@ -211,7 +255,10 @@ mod tests {
             assert_eq!(error_of(&whole[..84]), has(84) + "it is cut short after 0 of them");
             assert_eq!(error_of(&whole[..134]), has(134) + "it is cut short after 1 of them");
             assert_eq!(error_of(&whole[..183]), has(183) + "it is cut short within triangle 1");
-            assert_eq!(error_of(&[&whole[..], b"more"].concat()), has(238) + "4 bytes follow");
+            let more = [&whole[..], b"more"].concat();
+            let mesh = read("a.stl", &more).unwrap();
+            let note = "a.stl: 4 bytes follow the 3 triangles that its header announces, they are not read";
+            assert_eq!((mesh.faces.len(), mesh.notes()), (3, &[note.to_owned()][..]));
         }
         let whole = binary_file(b"solid box\0", &[1.5; 27]);
         assert_eq!(

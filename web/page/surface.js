@@ -2,7 +2,7 @@
 import { choice, slider, tick } from "./controls.js";
 
 const DEFAULTS = { model: "knot", triangles: 6000, bands: true, funnel: true };
-const FORMATS = ".obj,.stl,.ply,.glb,.gltf";
+const FORMATS = ".obj,.stl,.ply,.off,.glb,.gltf";
 
 const whole = new Intl.NumberFormat("en");
 const isOn = (flag) => flag === true || flag === "true" || flag === "1";
@@ -24,7 +24,7 @@ export default {
     });
     const row = Object.assign(document.createElement("div"), { className: "row" });
     const input = Object.assign(document.createElement("input"), { type: "file", accept: FORMATS, id: "surface-file", hidden: true });
-    const button = Object.assign(document.createElement("button"), { type: "button", textContent: "Open a file (OBJ, STL, PLY, GLB)" });
+    const button = Object.assign(document.createElement("button"), { type: "button", textContent: "Open a file (OBJ, STL, PLY, OFF, GLB)" });
     button.addEventListener("click", () => input.click());
     input.addEventListener("change", () => {
       const [file] = input.files;

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use hullfield::Error;
 use hullfield::collide::{Dimension, Hull};
+use hullfield_mesh_files::object_statement;
 use serde_json::json;
 
 use super::{common_json, extend, print_json};
@@ -21,8 +22,13 @@ use crate::table::Table;
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = concat!(
     "The hull of an object is that of the points that its faces, lines or points use, or of all its points where it has none of \
-    these. In CSV the rows of one name are one point set. Transforms of glTF are applied. Lengths are in the file's units. Objects of \
-    the same name get a number: Wheels, Wheels.1.\n\n\
+    these. In CSV the rows of one name are one point set. Lengths are in the file's units. Objects of the same name get a number: Wheels, \
+    Wheels.1. In an OBJ file an object is a statement o, or in a file without any a name of g.\n\n\
+    Of glTF the transforms of nodes, instances (EXT_mesh_gpu_instancing), skins and morph weights are applied, as the file's nodes stand. Sparse \
+    accessors and KHR_mesh_quantization are read; Draco, meshopt and other extensions that a file requires for its shapes are an error. Materials, \
+    textures and animations are not read. Buffers are files beside the scene. Nodes may place meshes of 512 MiB, or of 64 times the file's size.\n\n\
+    What follows the announced triangles of a binary STL, or the announced rows of PLY and OFF, is not read, with a warning. --out writes a name that OBJ \
+    cannot express with _ for what it cannot, and the name itself in a comment, where hullfield finds it.\n\n\
     Coordinates are read in f64. An object that f32 cannot hold as it stands, because it is far from its origin, very small or very large, has its hull built \
     about its middle and at another scale, good to 1e-7 of its size. --out has the coordinates of the file. In --json a radius or a volume that no 64-bit float holds is null.\n\n\
     The table has a row for each hull: name; points, how many were read; vertices and faces of the hull; dimension (point, segment, \
@@ -34,7 +40,7 @@ use crate::table::Table;
     answer_help!()
 ))]
 pub(crate) struct Arguments {
-    /// Meshes (OBJ, STL, PLY, glTF, GLB) and point sets (CSV `hull,x,y,z`)
+    /// Meshes (OBJ, STL, PLY, OFF, glTF, GLB) and point sets (CSV `hull,x,y,z`)
     ///
     /// Each object is one hull; a file without objects is one, called by its name.
     #[arg(required = true, value_name = "MESH")]
@@ -233,7 +239,7 @@ fn write_obj(writer: &mut dyn Write, rows: &[Row]) -> io::Result<()> {
     writeln!(writer, "# convex hulls, written by hullfield {}", env!("CARGO_PKG_VERSION"))?;
     let mut base = 1;
     for row in rows {
-        writeln!(writer, "o {}", row.name)?;
+        write!(writer, "{}", object_statement(&row.name))?;
         for vertex in &row.vertices {
             let [x, y, z] = vertex.map(full);
             writeln!(writer, "v {x} {y} {z}")?;

@@ -108,6 +108,7 @@ fn detect_format(bytes: &[u8]) -> Option<&'static str> {
             Format::Obj => "obj",
             Format::Stl => "stl",
             Format::Ply => "ply",
+            Format::Off => "off",
             Format::Gltf => "glb",
         });
     }
@@ -151,12 +152,13 @@ mod tests {
         let mut cut = b"solid a".to_vec();
         cut.resize(80, b' ');
         cut.extend([9, 0, 0, 0, 0x80, 0xff]);
-        let cases: [(&[u8], Option<&str>); 19] = [
+        let cases: [(&[u8], Option<&str>); 20] = [
             (b"\x89PNG\r\n", Some("png")),
             (b"\x93NUMPY\x01\0", Some("npy")),
             (b"glTF\x02\0\0\0", Some("glb")),
             (b"ply\nformat ascii 1.0\n", Some("ply")),
             (b"P5 3 2 255\n", Some("pgm")),
+            (b"# x\nOFF\n3 1 0\n", Some("off")),
             (&stl, Some("stl")),
             (&cut, Some("stl")),
             (b" solid a\nfacet", Some("stl")),

@@ -181,8 +181,12 @@ fn meshes() {
         ("a.csv", b"hull,x,y,z,w\n", "a.csv: line 1: unknown column \"w\", known are hull, x, y, z"),
         ("a.stl", b"solid a\nvertex 0 0 x\n", "a.stl: line 2, column z: \"x\" is not a number"),
         ("a.stl", b"", "a.stl: the file is empty"),
-        ("a.xyz", b"", "a.xyz: unknown format by its extension: obj, stl, ply, gltf, glb or csv is read"),
-        ("a", b"", "a: unknown format by its extension: obj, stl, ply, gltf, glb or csv is read"),
+        (
+            "a.xyz",
+            b"",
+            "a.xyz: unknown format by its extension: obj, stl, ply, off, gltf, glb or csv is read",
+        ),
+        ("a", b"", "a: unknown format by its extension: obj, stl, ply, off, gltf, glb or csv is read"),
     ];
     for (name, content, expected) in cases {
         folder.write(name, content);

@@ -11,6 +11,7 @@ mod flow_tiles;
 mod hostile;
 mod hull;
 mod measure;
+mod mesh_files;
 mod parts;
 mod path;
 mod ray;

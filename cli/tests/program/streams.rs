@@ -95,7 +95,7 @@ fn formats_on_stdin_are_detected_from_their_bytes() {
     let unknown = bad("hull -", b"what is this\n");
     assert_eq!(
         unknown,
-        "hullfield: stdin: unknown format by its first bytes: obj, stl, ply, gltf, glb or csv is read\n"
+        "hullfield: stdin: unknown format by its first bytes: obj, stl, ply, off, gltf, glb or csv is read\n"
     );
     assert_eq!(bad("hull -", b""), "hullfield: stdin: the file is empty\n");
     assert!(
@@ -277,7 +277,7 @@ fn the_error_for_a_surface_without_an_extension_names_bin() {
     folder.run("path box.obj --save saved").good();
     assert_eq!(
         folder.run("path saved").bad(),
-        "saved: unknown format by its extension: obj, stl, ply, gltf, glb or a saved bin is read as a surface"
+        "saved: unknown format by its extension: obj, stl, ply, off, gltf, glb or a saved bin is read as a surface"
     );
 }
 

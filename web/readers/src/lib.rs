@@ -12,12 +12,12 @@ use wasm_bindgen::prelude::wasm_bindgen;
 #[wasm_bindgen]
 pub fn read(name: &str, bytes: &[u8], most: usize) -> Result<Vec<u8>, String> {
     let format = Format::of_name(name).ok_or_else(|| {
-        format!("{name}: unknown format by its extension: obj, stl, ply, gltf or glb is read.")
+        format!("{name}: unknown format by its extension: obj, stl, ply, off, gltf or glb is read.")
     })?;
     if bytes.is_empty() {
         return Err(format!("{name}: the file is empty."));
     }
-    let beside = |file: &str| {
+    let beside = |file: &str, _| {
         let file = excerpt(file);
         Err(Error::new(format!(
             "{name}: its buffer \"{file}\" is another file, and one file is read here: save it as GLB"
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn what_is_no_mesh_is_one_sentence() {
         for (name, bytes, sentence) in [
-            ("a", "", "a: unknown format by its extension: obj, stl, ply, gltf or glb is read."),
+            ("a", "", "a: unknown format by its extension: obj, stl, ply, off, gltf or glb is read."),
             ("a.STL", "", "a.STL: the file is empty."),
             ("a.obj", "v 0 0 0\nv 1 0 0\nl 1 2\n", "a.obj: it has no faces."),
         ] {

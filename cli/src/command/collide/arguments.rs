@@ -52,7 +52,7 @@ use crate::engine::EngineArguments;
     answer_help!())
 )]
 pub(crate) struct Arguments {
-    /// Files of hulls: OBJ, STL, PLY, glTF, GLB, or CSV `hull,x,y,z`
+    /// Files of hulls: OBJ, STL, PLY, OFF, glTF, GLB, or CSV `hull,x,y,z`
     #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
     pub(super) hulls: Vec<PathBuf>,
     /// The bodies, as CSV (columns below)

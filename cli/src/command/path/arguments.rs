@@ -9,7 +9,7 @@ use crate::command::size;
 /// The arguments of `path`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_long_help = concat!("MESH files are OBJ, STL, PLY or glTF; each is one model, with all its faces, numbered from 0 in the \
+    after_long_help = concat!("MESH files are OBJ, STL, PLY, OFF or glTF; each is one model, with all its faces, numbered from 0 in the \
     file's order. A polygon is cut into triangles: into a fan where none of its triangles turns over, else by a constrained \
     triangulation. A warning names polygons that meet themselves. Equal points are one point, across all models.\n\n\
     queries.csv has the columns x0,y0,z0,x1,y1,z1. The optional columns model0,face0,model1,face1 name the faces that the start and \
@@ -32,7 +32,7 @@ use crate::command::size;
     answer_help!())
 )]
 pub(crate) struct Arguments {
-    /// The models: .obj, .stl, .ply, .gltf or .glb; or one .bin that --save has written
+    /// The models: .obj, .stl, .ply, .off, .gltf or .glb; or one .bin that --save has written
     #[arg(value_name = "MESH", required = true)]
     pub(super) meshes: Vec<PathBuf>,
     /// Where the path begins

@@ -255,7 +255,7 @@ impl SurfaceScene {
         let name = message.text("name").unwrap_or_default();
         if Format::of_name(name).is_none() {
             return host.error(&format!(
-                "{name}: unknown format by its extension: obj, stl, ply, gltf or glb is read."
+                "{name}: unknown format by its extension: obj, stl, ply, off, gltf or glb is read."
             ));
         }
         self.last_model += 1;

@@ -236,7 +236,7 @@ fn what_is_no_surface_is_one_sentence_and_the_scene_stays() {
         (
             "notes.txt",
             "hello",
-            "notes.txt: unknown format by its extension: obj, stl, ply, gltf or glb is read.",
+            "notes.txt: unknown format by its extension: obj, stl, ply, off, gltf or glb is read.",
         ),
         ("none.obj", "", "none.obj: the file is empty."),
         ("a.obj", "v 0 0 0\nv 1 x 0\n", "a.obj: line 2, column 5: y of a vertex: \"x\" is not a number."),
@@ -245,8 +245,11 @@ fn what_is_no_surface_is_one_sentence_and_the_scene_stays() {
         ("a.glb", "glTF", "a.glb: a GLB of 12 bytes by its header, this file has 4: it is cut short."),
         (
             "a.gltf",
-            r#"{"asset":{"version":"2.0"},"buffers":[{"byteLength":4,"uri":"a.bin"}]}"#,
-            "a.gltf: its buffer \"a.bin\" is another file, and one file is read here: save it as GLB.",
+            r#"{"asset":{"version":"2.0"},"scenes":[{"nodes":[0]}],"nodes":[{"mesh":0}],
+            "meshes":[{"primitives":[{"attributes":{"POSITION":0}}]}],
+            "accessors":[{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3"}],
+            "bufferViews":[{"buffer":0,"byteLength":36}],"buffers":[{"byteLength":36,"uri":"a.bin"}]}"#,
+            "a.gltf: mesh 0, primitive 0: its buffer \"a.bin\" is another file, and one file is read here: save it as GLB.",
         ),
         ("a.obj", "v 1 1 1\nv 1 1 1\nv 1 1 1\nf 1 2 3\n", ""),
     ];
