@@ -6,7 +6,7 @@ use hullfield::flow::{Cell, RasterWindow};
 use serde_json::Value;
 
 use super::input;
-use super::raster::{RasterFile, is_raster};
+use super::raster::{Georeference, RasterFile, is_raster};
 use super::table::Table;
 use super::text::excerpt;
 use crate::failure::{Failure, Result};
@@ -19,9 +19,9 @@ pub(crate) enum GoalPlaces {
     Points(Vec<[f64; 2]>),
 }
 
-/// Reads goals: of a `.csv` with the columns `x,y` and optionally `z`; the points of a `.geojson`; and the cells of a raster of `size` columns and rows that are not 0
-/// and have data.
-pub(crate) fn goals(path: &Path, size: [u32; 2]) -> Result<GoalPlaces> {
+/// Reads goals: of a `.csv` with the columns `x,y` and optionally `z`; the points of a `.geojson`; and the cells of a raster that are not 0 and have data. `size` and
+/// `place` are those of the map, which a raster must have too.
+pub(crate) fn goals(path: &Path, size: [u32; 2], place: &Georeference) -> Result<GoalPlaces> {
     let format = input::file_format(path)?;
     let places = match format.as_str() {
         "csv" => GoalPlaces::Cells(cells_of_table(path)?),
@@ -32,7 +32,7 @@ pub(crate) fn goals(path: &Path, size: [u32; 2]) -> Result<GoalPlaces> {
             collect(&value, &mut points, 0).map_err(|message| Failure::file(path, message))?;
             GoalPlaces::Points(points)
         }
-        _ if is_raster(path) || format == "npy" => GoalPlaces::Cells(cells_of_raster(path, size)?),
+        _ if is_raster(path) || format == "npy" => GoalPlaces::Cells(cells_of_raster(path, size, place)?),
         _ => {
             return Err(input::unknown_format(
                 path,
@@ -63,33 +63,21 @@ fn cells_of_table(path: &Path) -> Result<Vec<Cell>> {
     Ok(cells)
 }
 
-fn cells_of_raster(path: &Path, size: [u32; 2]) -> Result<Vec<Cell>> {
-    let file = RasterFile::open(path, u64::MAX)?;
+fn cells_of_raster(path: &Path, size: [u32; 2], place: &Georeference) -> Result<Vec<Cell>> {
+    let file = RasterFile::open(path, None, u64::MAX)?;
     let [width, height] = file.size;
     if file.size != size {
         let message = format!("it has {width} x {height} cells, the map {} x {}", size[0], size[1]);
         return Err(Failure::file(path, message));
     }
+    if let Some(difference) = file.georeference.as_ref().and_then(|own| own.difference(place, size)) {
+        return Err(Failure::file(path, format!("{difference}: both must have the same cells (gdalwarp)")));
+    }
     let mut cells = Vec::new();
-    let mut add = |at: usize| {
-        let (x, y) = (at % width as usize, at / width as usize);
-        cells.push(Cell { x: x as i32, y: y as i32, z: 0 });
-    };
-    file.read(RasterWindow { x: 0, y: 0, width, height }, &mut |first, numbers| {
-        if file.kind.is_float() {
-            file.kind.each_float(numbers, |place, value| {
-                let is_data = !value.is_nan() && !file.no_data.is_some_and(|number| number.is_float(value));
-                if is_data && value != 0.0 {
-                    add(first + place);
-                }
-            });
-        } else {
-            let no_data = file.no_data.and_then(|number| number.whole);
-            file.kind.each_whole(numbers, |place, value| {
-                if value != 0 && Some(value) != no_data {
-                    add(first + place);
-                }
-            });
+    file.read_floats(RasterWindow { x: 0, y: 0, width, height }, &mut |first, values| {
+        for (place, _) in values.iter().enumerate().filter(|(_, value)| !value.is_nan() && **value != 0.0) {
+            let (x, y) = ((first + place) % width as usize, (first + place) / width as usize);
+            cells.push(Cell { x: x as i32, y: y as i32, z: 0 });
         }
         Ok(())
     })?;

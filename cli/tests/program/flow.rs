@@ -499,11 +499,11 @@ fn invalid_maps_are_refused() {
         ("m.yaml", b"a: [", "m.yaml: line "),
         ("m.yaml", b"- 1\n", "m.yaml: it is not a list of fields"),
         ("m.yaml", b"image: a.pgm\n", "m.yaml: field resolution: missing"),
-        ("m.yaml", b"image: a.pgm\nscale: 1\n", "m.yaml: unknown field \"scale\", known are image"),
+        ("m.yaml", b"image: a.pgm\nscale: 1\n", "m.yaml: field resolution: missing"),
         ("m.yaml", b"image: a.pgm\nresolution: 0\n", "m.yaml: field resolution: 0 is not above zero"),
         ("m.yaml", b"image: a.pgm\nresolution: 1\norigin: [0, 0]\n", "m.yaml: field origin: not three numbers x, y, yaw"),
         ("m.yaml", b"image: a.pgm\nresolution: 1\norigin: [0, .nan, 0]\n", "m.yaml: field origin: not a finite number"),
-        ("m.yaml", b"image: a.pgm\nresolution: 1\norigin: [0, 0, 0]\nnegate: 2\n", "m.yaml: field negate: neither 0 nor 1"),
+        ("m.yaml", b"image: a.pgm\nresolution: 1\norigin: [0, 0, 0]\nnegate: often\n", "m.yaml: field negate: neither 0 nor 1"),
         (
             "m.yaml",
             b"image: a.pgm\nresolution: 1\norigin: [0, 0, 0]\nnegate: 0\noccupied_thresh: 0.1\nfree_thresh: 0.2\n",
@@ -516,8 +516,8 @@ fn invalid_maps_are_refused() {
         ),
         ("m.npy", b"PK", "m.npy: it is not a .npy file"),
         ("m.npy", b"\x93NUMPY\x01\x00\xff\x00{}", "m.npy: its header is cut short"),
-        ("m.txt", b"", "m.txt: unknown format by its extension: map, png, pgm, yaml, yml or npy is read"),
-        ("m", b"", "m: unknown format by its extension: map, png, pgm, yaml, yml or npy is read"),
+        ("m.txt", b"", "m.txt: unknown format by its extension: map, png, pgm, yaml, yml, npy, tif, tiff, gtiff, asc, vrt, or raw, "),
+        ("m", b"", "m: unknown format by its extension: map, png, pgm, yaml, yml, npy, tif, tiff, gtiff, asc, vrt, or raw, "),
     ];
     for (name, content, expected) in cases {
         folder.write(name, content);

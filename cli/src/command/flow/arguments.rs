@@ -5,17 +5,19 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use hullfield::flow::{Connectivity, Corners, CostRule};
 
-use crate::engine::EngineArguments;
+use crate::engine::{EngineArguments, whole_u32};
 use crate::failure::{Failure, Result};
-use crate::read::MapValues;
+use crate::read::{MapFiles, MapValues};
 
 /// The arguments of `flow`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_long_help = concat!("A map is a MovingAI .map; a .png or .pgm, where pixels darker than middle grey are obstacles; a .yaml of ROS's map_server with its picture beside it, where every cell not known to be free is an obstacle; a .npy of bool or whole numbers, \
+    after_long_help = concat!("A map is a MovingAI .map; a .png or .pgm, where pixels darker than middle grey are obstacles; a .yaml of ROS (map_server, nav2; modes trinary, scale and raw) with its picture, where every cell not known to be free is an obstacle; a .npy of bool or whole numbers, \
     [height, width] or [depth, height, width], 0 road and 1 obstacle; or a raster of friction, what entering each cell costs, where 0, less and \
-    no data are obstacles: a GeoTIFF (.tif; strips or tiles, BigTIFF, whole numbers of 8 to 64 bits or floats of 32 or 64, stored as they are or by LZW, Deflate or PackBits) or \
-    a raw file (.raw, .img, .bil, .bsq, .dat, .bin) with a header of ENVI or Esri (.hdr) beside it. x is the column, y the row, z the layer; \
+    no data are obstacles, and the program counts those of 0 and less: a GeoTIFF (.tif; strips or tiles, BigTIFF, whole numbers of 1 to 64 bits or floats of 16 to 64, stored as they are or by LZW, Deflate, PackBits or Zstandard), \
+    a raw file (.raw, .img, .bil, .bsq, .bip, .dat, .bin, .flt) with a header of ENVI or Esri (.hdr) beside it, a grid of Esri in text (.asc), or a .vrt of one source. \
+    Rasters mean what they mean to GDAL: a mask (in the file, or FILE.msk) comes before a number of no data, and that before a band of opacity; scale and offset are applied; FILE.aux.xml comes before the file, \
+    and a world file last. --cost must lie where the map lies. x is the column, y the row, z the layer; \
     (0, 0) is top left.\n\n\
     A distance is the least sum of steps to a goal, each times the cost of the cell entered, the goal's included. A step is 1 \
     long with --connectivity 4 or 6; with 8 it is 408 along an axis and 577 across, with 26 1183, 1673 and 2049. --out writes \
@@ -26,7 +28,7 @@ use crate::read::MapValues;
     the corners 18 -y-x-z, 19 -y-x+z, 20 -y+x-z, 21 -y+x+z, 22 +y-x-z, 23 +y-x+z, 24 +y+x-z, 25 +y+x+z; 255 is none. \
     An obstacle has no distance; its code leads the shortest way out of the obstacles. With --clearance a cell is an obstacle too \
     where its centre is nearer than that to an obstacle's nearest point or to the border.\n\n\
-    cost.npy is u16 or u32 of the map's shape, 1 or more. A GeoTIFF or a raw file of costs may have any numbers: 0, less and no data are \
+    cost.npy is u16 or u32 of the map's shape, 1 or more. Another raster of costs may have any numbers: 0, less and no data are \
     obstacles too. edits.csv has the columns x,y,what and optionally z and cost; what is \
     block, free or cost. The field is solved, the map is edited, and the field is updated; the outputs are of the updated field.\n\n\
     --scenarios solves a field for each goal, up to the last of its starts; scenarios with the same goal share it. A scenario's \
@@ -34,8 +36,8 @@ use crate::read::MapValues;
     differs from it by more than 1e-5 of it. A goal on an obstacle or outside the map is left out with a warning; where no goal is left \
     the exit code is 2.\n\n\
     A GeoTIFF is written in tiles, as BigTIFF where it may need it, with the map's place, and with the number of unreached cells as its no-data value.\n\n\
-    With friction in floats, and with --units map, distances are in map units times friction, over cells of any width and height: --out is f32. They are added up in f64, and the report has the \
-    largest relative error, about 1e-14, but for the rounding to f32. Such a map, one with another --cost-rule than entry, and --allocation are solved on the CPU.\n\n\
+    With friction in floats, and with --units map of a raster that has a place, distances are in map units times friction, over cells of any width and height: --out is f32. They are added up in f64, and the report has the \
+    largest relative error, about 1e-14, but for the rounding to f32. A raster whose columns and rows form no right angle has no map units; where coordinates are degrees, so are map units; of a map of ROS they are metres. Such a map, one with another --cost-rule than entry, and --allocation are solved on the CPU.\n\n\
     In tiles friction in floats is scaled to whole costs by a power of two, and the lengths of steps to whole numbers, so distances are the same for any tiles and threads; the report has the \
     scale and the largest relative error, from 1e-5 with a warning. One beyond 1e-3 is refused.\n\n\
     --check proves each cell by its neighbours: a goal has 0, an obstacle none, and any other cell a step more than its best neighbour. It reads \
@@ -54,7 +56,7 @@ use crate::read::MapValues;
     answer_help!())
 )]
 pub(crate) struct Arguments {
-    /// The map: .map, .png, .pgm, .yaml or .npy; or a raster of friction: .tif, or raw with .hdr
+    /// The map: .map, .png, .pgm, .yaml or .npy; or a raster of friction: .tif, .asc, .vrt, or raw with .hdr
     #[arg(value_name = "MAP")]
     pub(super) map: PathBuf,
     /// A goal, or several by giving it again; in a volume x,y,z
@@ -65,7 +67,7 @@ pub(crate) struct Arguments {
         required_unless_present_any = ["scenarios", "goals_at", "goals_file"]
     )]
     pub(super) goals: Vec<String>,
-    /// A goal in map coordinates, of a GeoTIFF or a raw file whose header has a place
+    /// A goal in map coordinates, of a raster that has a place, or of a map of ROS in metres
     #[arg(long = "goal-at", value_name = "X,Y", allow_hyphen_values = true, conflicts_with = "scenarios")]
     pub(super) goals_at: Vec<String>,
     /// Goals from a file: a .csv of cells with the columns x,y and optionally z; the points of a .geojson in map coordinates; or a raster of the map's
@@ -78,12 +80,15 @@ pub(crate) struct Arguments {
     /// When a diagonal step may pass between cells [default: both-free]
     #[arg(long, value_enum)]
     pub(super) corners: Option<CornersChoice>,
-    /// What entering each cell costs, as a factor of the step: .npy, GeoTIFF or raw
+    /// What entering each cell costs, as a factor of the step: .npy, GeoTIFF, raw, .asc or .vrt
     #[arg(long, value_name = "cost.npy")]
     pub(super) cost: Option<PathBuf>,
-    /// What the map's numbers are [default: friction for GeoTIFF and raw files without --cost, else obstacles]
+    /// What the map's numbers are [default: friction for rasters but .npy without --cost, else obstacles]
     #[arg(long, value_enum)]
     pub(super) map_values: Option<MapValuesChoice>,
+    /// The band of a raster of several, counted from 1; of MAP and of --cost alike
+    #[arg(long, value_name = "N", value_parser = |text: &str| whole_u32(text, 1..=65536))]
+    pub(super) band: Option<u32>,
     /// Leave cells unreached that are farther than this, in steps: one along an axis is 1, 408 or 1183 (see below); with distances in map units in these
     #[arg(long, value_name = "D", allow_hyphen_values = true, value_parser = length)]
     pub(super) max_distance: Option<f64>,
@@ -180,6 +185,17 @@ impl Arguments {
         }
     }
 
+    /// The files of the map, and what is asked of their numbers.
+    pub(super) fn map_files(&self) -> MapFiles<'_> {
+        MapFiles {
+            map: &self.map,
+            costs: self.cost.as_deref(),
+            values: self.map_values(),
+            band: self.band.map(|band| band as usize),
+            in_map_units: self.units == Some(Units::Map),
+        }
+    }
+
     /// What the numbers of the map are, where that is said.
     pub(super) fn map_values(&self) -> Option<MapValues> {
         self.map_values.map(|choice| match choice {
@@ -264,11 +280,20 @@ pub(super) enum Units {
     Steps,
     /// Sides of a cell: steps divided by the length of one along an axis (1, 408 or 1183), f32, inf where no goal is reached
     Cells,
-    /// Map units times friction, f32, inf where no goal is reached; cells may have any width and height
+    /// Map units times friction, f32, inf where no goal is reached: of a raster with a place, with cells of its width and height; of a map of ROS metres
     Map,
 }
 
 impl Units {
+    /// What the numbers count, in reports.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Steps => "steps",
+            Self::Cells => "cells",
+            Self::Map => "map units",
+        }
+    }
+
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Steps => "steps",

@@ -42,9 +42,8 @@ struct Found {
 /// Where every cell has its distance by its neighbours, the field is the only one that there is: each step is 1 long or more. So a share of wrong
 /// cells `p` is missed by `n` random cells with a chance of `(1 - p)^n`.
 pub(super) fn run(arguments: &Arguments, file: &Path, goals: &[Cell], started: Instant) -> Result<()> {
-    let cost = arguments.cost.as_deref();
-    let mut map = MapRaster::open(&arguments.map, cost, arguments.map_values(), CACHE_BYTES)?;
-    let field = RasterFile::open(file, CACHE_BYTES)?;
+    let mut map = MapRaster::open(&arguments.map_files(), CACHE_BYTES)?;
+    let field = RasterFile::open(file, None, CACHE_BYTES)?;
     let [width, height] = map.size();
     if field.size != [width, height] {
         let [found_width, found_height] = field.size;
@@ -240,9 +239,9 @@ impl Check<'_> {
             if kind.is_float() {
                 kind.each_float(cells, |place, value| distances[first + place] = value);
             } else {
-                kind.each_whole(cells, |place, value| {
-                    distances[first + place] =
-                        if value == unreachable { f64::INFINITY } else { value as f64 };
+                kind.each_whole(cells, None, |place, value| {
+                    let value = value.filter(|&value| value != unreachable);
+                    distances[first + place] = value.map_or(f64::INFINITY, |value| value as f64);
                 });
             }
             Ok(())

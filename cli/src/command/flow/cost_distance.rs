@@ -69,8 +69,7 @@ pub(super) fn run(
     started: Instant,
     report_stream: ReportStream,
 ) -> Result<()> {
-    let raster =
-        MapRaster::open(&arguments.map, arguments.cost.as_deref(), arguments.map_values(), u64::MAX)?;
+    let raster = MapRaster::open(&arguments.map_files(), u64::MAX)?;
     let size = raster.size();
     let units = arguments.units(raster.is_float());
     if raster.is_float() && units != Units::Map {

@@ -30,8 +30,8 @@ use crate::failure::{Failure, Result};
 use crate::output::{OutputFlag, ReportStream, check_folder, check_outputs};
 use crate::progress::Spinner;
 use crate::read::{
-    Georeference, GoalPlaces, Map, MapRaster, MapValues, cell, costs, edits, excerpt, friction, goals,
-    is_raster, map, raster_size,
+    Georeference, GoalPlaces, Map, MapRaster, MapValues, cell, costs, edits, excerpt, file_format, friction,
+    goals, is_raster, map, raster_size,
 };
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         texts.iter().map(|text| cell(option, text)).collect()
     };
     let mut goals = cells("--goal", &arguments.goals)?;
-    let places = Places { arguments, raster: OnceCell::new() };
+    let places = Places { arguments, place: OnceCell::new() };
     goals.extend(places.cells_at("--goal-at", &arguments.goals_at)?);
     goals.extend(goals_of_file(arguments, &places)?);
     let mut starts = cells("--trace", &arguments.traces)?;
@@ -60,6 +60,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         }
     }
     let Content { map, costs, georeference } = read(arguments)?;
+    if arguments.units(false) == Units::Map && map.place().is_none() {
+        let path = arguments.map.display();
+        return Err(Failure::input(format!(
+            "--units map: {path} says no place on a map, so its cells have no size"
+        )));
+    }
     warn_of_cells(georeference.as_ref());
     let connectivity = arguments.connectivity(map.size[2])?;
     let map_grid = grid(arguments, &map, costs, connectivity)?;
@@ -98,7 +104,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let solve_ms = (milliseconds(solve_start) - compile_ms).max(0.0);
     let paths = solved.field.paths(&starts)?.wait()?;
     solved.write(arguments, &map, &goals, &paths, georeference.as_ref())?;
-    let traces = traces(&solved.field, &starts, &paths, arguments.units(false));
+    let traces = traces(&solved.field, &starts, &paths, arguments.units(false), &map);
     if let Some(out) = &arguments.paths {
         let place = |cell: Cell| place_of(cell, &map, georeference.as_ref());
         trace::write_geojson(out, &traces, place, |cell| map.coordinates(cell))?;
@@ -119,11 +125,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// The paths from the cells of `--trace`.
-fn traces(field: &Field, starts: &[Cell], paths: &Paths, units: Units) -> Vec<Trace> {
+fn traces(field: &Field, starts: &[Cell], paths: &Paths, units: Units, map: &Map) -> Vec<Trace> {
     let grid = field.grid();
     let trace = |(row, &start): (usize, &Cell)| Trace {
         cells: paths.path(row).iter().map(|&cell| grid.cell(cell as usize)).collect(),
-        length: report::length(paths.lengths[row], grid.connectivity(), units),
+        length: report::length(paths.lengths[row], grid.connectivity(), units, map),
         is_blocked: grid.is_obstacle(start),
     };
     starts.iter().enumerate().map(trace).collect()
@@ -148,9 +154,9 @@ struct Content {
 
 /// Reads the map and the costs as a whole.
 fn read(arguments: &Arguments) -> Result<Content> {
-    let (path, cost, values) = (&arguments.map, arguments.cost.as_deref(), arguments.map_values());
-    if is_raster(path) || values == Some(MapValues::Friction) {
-        let raster = MapRaster::open(path, cost, values, u64::MAX)?;
+    let (path, cost, files) = (&arguments.map, arguments.cost.as_deref(), arguments.map_files());
+    if is_raster(path) || files.values == Some(MapValues::Friction) {
+        let raster = MapRaster::open(&files, u64::MAX)?;
         let (map, costs) = raster.whole()?;
         return Ok(Content { map, costs, georeference: raster.georeference().cloned() });
     }
@@ -158,7 +164,7 @@ fn read(arguments: &Arguments) -> Result<Content> {
     let (mut all, mut georeference) = (Vec::new(), None);
     if let Some(file) = cost {
         if is_raster(file) {
-            (all, georeference) = friction(file, &mut map)?;
+            (all, georeference) = friction(&files, file, &mut map)?;
         } else {
             all = costs(file, &map)?;
         }
@@ -169,7 +175,7 @@ fn read(arguments: &Arguments) -> Result<Content> {
 /// The cells of the goals of a file.
 fn goals_of_file(arguments: &Arguments, places: &Places) -> Result<Vec<Cell>> {
     let Some(path) = &arguments.goals_file else { return Ok(Vec::new()) };
-    match goals(path, places.size()?)? {
+    match goals(path, places.size()?, places.place()?)? {
         GoalPlaces::Cells(cells) => Ok(cells),
         GoalPlaces::Points(points) => {
             points.into_iter().map(|point| places.cell_at("--goals", &format!("{point:?}"), point)).collect()
@@ -180,22 +186,27 @@ fn goals_of_file(arguments: &Arguments, places: &Places) -> Result<Vec<Cell>> {
 /// The places of the map's cells, read where a flag needs them.
 struct Places<'a> {
     arguments: &'a Arguments,
-    raster: OnceCell<MapRaster>,
+    place: OnceCell<Georeference>,
 }
 
 impl Places<'_> {
-    fn raster(&self) -> Result<&MapRaster> {
-        if let Some(raster) = self.raster.get() {
-            return Ok(raster);
+    /// Where the map lies.
+    fn place(&self) -> Result<&Georeference> {
+        if let Some(place) = self.place.get() {
+            return Ok(place);
         }
-        let Arguments { map, cost, .. } = self.arguments;
-        let raster = MapRaster::open(map, cost.as_deref(), self.arguments.map_values(), u64::MAX)?;
-        Ok(self.raster.get_or_init(|| raster))
+        let files = self.arguments.map_files();
+        let place = if is_raster(files.map) || file_format(files.map)? == "npy" {
+            MapRaster::open(&files, u64::MAX)?.georeference().cloned().unwrap_or_default()
+        } else {
+            map(files.map)?.place().unwrap_or_default()
+        };
+        Ok(self.place.get_or_init(|| place))
     }
 
     /// Columns and rows of the map.
     fn size(&self) -> Result<[u32; 2]> {
-        let raster_size = raster_size(&self.arguments.map);
+        let raster_size = raster_size(&self.arguments.map_files());
         if let Some(size) = raster_size {
             return Ok(size.map(|length| u32::try_from(length).unwrap_or(u32::MAX)));
         }
@@ -218,8 +229,7 @@ impl Places<'_> {
 
     /// The cell at a place of the map; what is far outside stays outside.
     fn cell_at(&self, flag: &str, text: &str, place: [f64; 2]) -> Result<Cell> {
-        let georeference = self.raster()?.georeference().cloned().unwrap_or_default();
-        let cell = georeference.cell_at(place).map_err(|message| {
+        let cell = self.place()?.cell_at(place).map_err(|message| {
             Failure::input(format!("{flag} {text}: {}: {message}", self.arguments.map.display()))
         })?;
         Ok(Cell::from(cell.map(|part| part.clamp(f64::from(i32::MIN), f64::from(i32::MAX)) as i32)))

@@ -8,7 +8,7 @@ use hullfield::flow::{Cell, Connectivity, UNREACHABLE};
 use serde_json::{Value, json};
 
 use super::arguments::{Arguments, Units};
-use super::solved::{Solved, in_cells};
+use super::solved::{Solved, in_cells, in_units};
 use super::trace::{Length, Trace};
 use crate::command::{common_json, extend, print_json};
 use crate::failure::Result;
@@ -51,7 +51,7 @@ impl Report<'_> {
 
     /// A distance in the unit of `--units`; none where no goal is reached.
     fn distance(&self, steps: u32) -> Option<Value> {
-        length(steps, self.connectivity, self.arguments.units(false)).map(|length| length.number)
+        length(steps, self.connectivity, self.arguments.units(false), self.map).map(|length| length.number)
     }
 
     fn json(&self) -> Value {
@@ -115,7 +115,10 @@ impl Report<'_> {
         let farthest = self.farthest();
         let farthest = match self.arguments.units(false) {
             Units::Steps => farthest.to_string(),
-            Units::Cells | Units::Map => format!("{:.5} cells", in_cells(farthest, self.connectivity.unit())),
+            units @ (Units::Cells | Units::Map) => {
+                let distance = in_units(farthest, self.connectivity.unit(), units, self.map);
+                format!("{distance:.5} {}", units.word())
+            }
         };
         row.extend([
             grid.obstacle_count().to_string(),
@@ -147,10 +150,13 @@ impl Report<'_> {
 }
 
 /// A distance in the unit of `--units`; none where no goal is reached.
-pub(super) fn length(steps: u32, connectivity: Connectivity, units: Units) -> Option<Length> {
+pub(super) fn length(steps: u32, connectivity: Connectivity, units: Units, map: &Map) -> Option<Length> {
     let cells = in_cells(steps, connectivity.unit());
     (steps != UNREACHABLE).then(|| match units {
         Units::Steps => Length { number: json!(steps), text: format!("{steps} ({cells:.5} cells)") },
-        Units::Cells | Units::Map => Length { number: json!(cells), text: format!("{cells:.5} cells") },
+        Units::Cells | Units::Map => {
+            let distance = in_units(steps, connectivity.unit(), units, map);
+            Length { number: json!(distance), text: format!("{distance:.5} {}", units.word()) }
+        }
     })
 }

@@ -16,6 +16,12 @@ pub(super) fn in_cells(steps: u32, unit: u32) -> f64 {
     if steps == UNREACHABLE { f64::INFINITY } else { f64::from(steps) / f64::from(unit) }
 }
 
+/// A distance in cells, or in the units of the map.
+pub(super) fn in_units(steps: u32, unit: u32, units: Units, map: &Map) -> f64 {
+    let cells = in_cells(steps, unit);
+    if units == Units::Map { cells * map.frame.cell_size } else { cells }
+}
+
 /// A field, its distances and its next-cell codes.
 #[derive(Debug)]
 pub(super) struct Solved {
@@ -46,9 +52,9 @@ impl Solved {
                 Units::Steps => {
                     ("<u4", self.distances.iter().flat_map(|steps| steps.to_le_bytes()).collect())
                 }
-                Units::Cells | Units::Map => {
+                units @ (Units::Cells | Units::Map) => {
                     let unit = self.field.grid().connectivity().unit();
-                    let cells = |&steps: &u32| (in_cells(steps, unit) as f32).to_le_bytes();
+                    let cells = |&steps: &u32| (in_units(steps, unit, units, map) as f32).to_le_bytes();
                     ("<f4", self.distances.iter().flat_map(cells).collect())
                 }
             };
@@ -84,7 +90,11 @@ impl Solved {
         if depth != 1 {
             return Err(Failure::input(format!("--out: a map of {depth} layers is written as .npy")));
         }
-        let unit = Unit::Cells(self.field.grid().connectivity().unit());
+        let unit = self.field.grid().connectivity().unit();
+        let unit = match arguments.units(false) {
+            Units::Map => Unit::Map(map.frame.cell_size / f64::from(unit)),
+            _ => Unit::Cells(unit),
+        };
         let number = DistanceType::new(arguments.units(false), 0);
         let size = [width, height];
         let file =
@@ -100,7 +110,7 @@ pub(super) fn warn_of_cells(georeference: Option<&Georeference>) {
         && (width - height).abs() > 1e-6 * width.max(height)
     {
         output::warn(format_args!(
-            "the cells of the map are {width} wide and {height} high; distances take them for squares"
+            "the cells of the map are {width} wide and {height} high; distances take them for squares, --units map does not"
         ));
     }
 }

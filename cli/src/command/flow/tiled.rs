@@ -42,8 +42,7 @@ pub(super) enum Method {
 
 /// How the map is to be solved.
 pub(super) fn method(arguments: &Arguments) -> Result<Method> {
-    let cost = arguments.cost.as_deref();
-    let raster = MapRaster::open(&arguments.map, cost, arguments.map_values(), u64::MAX).ok();
+    let raster = MapRaster::open(&arguments.map_files(), u64::MAX).ok();
     let is_float = raster.as_ref().is_some_and(MapRaster::is_float);
     let is_weighted = is_float || arguments.cost_rule() != CostRule::Entry;
     // Other rules are the CPU's.
@@ -51,10 +50,14 @@ pub(super) fn method(arguments: &Arguments) -> Result<Method> {
     if let Some(folder) = &arguments.tiles {
         return Ok(Method::Tiles(folder.clone(), engine()?));
     }
-    let is_cost_distance =
-        is_weighted || arguments.units(is_float) == Units::Map || arguments.allocation.is_some();
+    if raster.is_none() && arguments.allocation.is_some() {
+        return Err(Failure::input(
+            "--allocation: the map must be a raster (.npy, .tif, .asc, .vrt, or raw with .hdr)",
+        ));
+    }
+    let is_cost_distance = is_weighted || arguments.allocation.is_some();
     let limit = arguments.engine.memory_limit().filter(|&limit| {
-        let Some([width, height]) = raster_size(&arguments.map) else { return false };
+        let Some([width, height]) = raster_size(&arguments.map_files()) else { return false };
         let bytes_a_cell = if is_cost_distance { BYTES_A_CELL_OF_COST_DISTANCE } else { BYTES_A_CELL };
         width.saturating_mul(height).saturating_mul(bytes_a_cell) > limit
     });
@@ -136,8 +139,7 @@ pub(super) fn run(
 fn solve(arguments: &Arguments, engine: &Engine, goals: &[Cell], folder: PathBuf) -> Result<Answer> {
     let limit = arguments.engine.memory_limit();
     let cache_bytes = limit.map_or(CACHE_BYTES, |limit| limit / CACHE_SHARE);
-    let mut raster =
-        MapRaster::open(&arguments.map, arguments.cost.as_deref(), arguments.map_values(), cache_bytes)?;
+    let mut raster = MapRaster::open(&arguments.map_files(), cache_bytes)?;
     let connectivity = arguments.connectivity(1)?;
     let mut bar = StageBar::new();
     bar.at("reading friction", 0, 1);
@@ -145,6 +147,7 @@ fn solve(arguments: &Arguments, engine: &Engine, goals: &[Cell], folder: PathBuf
     raster.check_scale()?;
     let units = arguments.units(scale.is_some());
     if scale.is_none() {
+        raster.count_zeros()?;
         warn_of_cells(raster.georeference());
     }
     let whole = |distance: f64| match &scale {
@@ -204,6 +207,7 @@ fn solve(arguments: &Arguments, engine: &Engine, goals: &[Cell], folder: PathBuf
         })?;
     }
     drop(bar);
+    raster.warn_of_zeros();
     let report = field.report().clone();
     let stages = [("solve", solve_ms), ("write", milliseconds(write_start))];
     store.remove()?;

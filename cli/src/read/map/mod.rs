@@ -14,4 +14,6 @@ pub(crate) use npy::{
     header_bytes as npy_header, shape_text as npy_shape_text, write as write_npy,
 };
 pub(crate) use occupancy::{Map, check_size};
-pub(crate) use raster::{FrictionNumbers, LARGEST_ERROR, MapRaster, MapValues, friction, raster_size};
+pub(crate) use raster::{
+    FrictionNumbers, LARGEST_ERROR, MapFiles, MapRaster, MapValues, friction, raster_size,
+};

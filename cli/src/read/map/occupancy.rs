@@ -5,6 +5,7 @@ use std::path::Path;
 use hullfield::flow::{Cell, Connectivity, Grid, GridFrame, GridOptions};
 
 use crate::failure::{Failure, Result};
+use crate::read::raster::Georeference;
 
 /// A map: row-major cells, the top row first.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +33,15 @@ impl Map {
     pub(crate) fn grid(&self, connectivity: Connectivity, costs: Vec<u32>) -> Result<Grid, hullfield::Error> {
         let options = GridOptions { connectivity, costs, frame: self.frame, ..GridOptions::default() };
         Grid::new(self.size, &self.obstacles, options)
+    }
+
+    /// The place of a map whose units are not cells.
+    pub(crate) fn place(&self) -> Option<Georeference> {
+        let GridFrame { origin: [x, y, _], cell_size, axes: [columns, rows, _] } = self.frame;
+        (self.frame != GridFrame::default()).then(|| {
+            let [along, down] = [columns, rows].map(|axis| axis.map(|part| part * cell_size));
+            Georeference::with_corner([along[0], along[1]], [down[0], down[1]], [x, y])
+        })
     }
 
     /// The coordinates of a cell, as many as the map's arrays have axes.

@@ -1,6 +1,8 @@
 //! A flat map in files, with or without costs, read a window at a time.
 
 use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use hullfield::flow::{Connectivity, CostRule, FrictionScale, GridFrame, Raster, RasterWindow};
 use hullfield::{Error, Location};
@@ -8,7 +10,7 @@ use hullfield::{Error, Location};
 use super::occupancy::Map;
 use crate::failure::{Failure, Result};
 use crate::output::warn;
-use crate::read::raster::{Georeference, RasterFile, is_raster};
+use crate::read::raster::{Georeference, RasterFile, is_raster, warn_once};
 
 /// What the numbers of a map mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,16 +21,30 @@ pub(crate) enum MapValues {
     Friction,
 }
 
+/// The files of a map, and what is asked of their numbers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MapFiles<'a> {
+    pub(crate) map: &'a Path,
+    pub(crate) costs: Option<&'a Path>,
+    /// By default the numbers of a map are friction in GeoTIFF, raw files and the like, where no costs are given beside them, and else obstacles.
+    pub(crate) values: Option<MapValues>,
+    /// The band of files of several, counted from 1.
+    pub(crate) band: Option<usize>,
+    /// Whether distances are in map units, whatever the type of the numbers.
+    pub(crate) in_map_units: bool,
+}
+
 /// What entering each cell costs.
 #[derive(Debug)]
 struct Friction {
     file: RasterFile,
     /// Whether 0 and negative costs are obstacles, as in GeoTIFF and raw files; else they are errors.
     has_obstacles: bool,
-    /// What floats are scaled by.
-    scale: Option<FrictionScale>,
-    /// The least and the largest of the floats that are scaled.
-    range: [f64; 2],
+    /// Cells of 0 and of less, among those that were read.
+    zero_count: AtomicU64,
+    negative_count: AtomicU64,
+    /// Both, once all cells were read.
+    counted: OnceLock<[u64; 2]>,
 }
 
 /// A flat map: its obstacles, what entering each cell costs, or both.
@@ -36,114 +52,222 @@ struct Friction {
 pub(crate) struct MapRaster {
     obstacles: Option<RasterFile>,
     friction: Option<Friction>,
+    /// Whether friction counts as floats, and distances are in map units.
+    is_float: bool,
+    /// What floats are scaled by.
+    scale: Option<FrictionScale>,
+    /// The least and the largest of the floats that are scaled.
+    range: [f64; 2],
 }
 
 impl Friction {
-    fn open(path: &Path, has_obstacles: bool, cache_bytes: u64) -> Result<Self> {
-        let file = RasterFile::open(path, cache_bytes)?;
+    fn open(path: &Path, has_obstacles: bool, band: Option<usize>, cache_bytes: u64) -> Result<Self> {
+        let file = RasterFile::open(path, band, cache_bytes)?;
         let is_cost = ["u16", "u32"].contains(&file.kind.name().as_str());
-        if !has_obstacles && !is_cost && !file.kind.is_float() {
+        if !has_obstacles && !is_cost && !file.has_floats() {
             return Err(Failure::file(path, "u16 or u32 expected, or floats"));
         }
-        Ok(Self { file, has_obstacles, scale: None, range: [1.0; 2] })
+        let [zero_count, negative_count] = [0, 0].map(AtomicU64::new);
+        Ok(Self { file, has_obstacles, zero_count, negative_count, counted: OnceLock::new() })
     }
 
-    /// Reads cells of floats: friction that is no number, infinite, 0 or less, and no data, are NaN.
+    fn count(&self, zero_count: u64, negative_count: u64) {
+        self.zero_count.fetch_add(zero_count, Ordering::Relaxed);
+        self.negative_count.fetch_add(negative_count, Ordering::Relaxed);
+    }
+
+    /// Reads cells as floats: friction that is no number, infinite, 0 or less, and no data, are NaN.
     fn read_floats(
         &self,
         window: RasterWindow,
         mut segment: impl FnMut(usize, &[f64]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let file = &self.file;
+        let has_obstacles = self.has_obstacles || file.has_floats();
         let mut friction = Vec::new();
-        file.read(window, &mut |first, cells| {
+        file.read_floats(window, &mut |first, values| {
             friction.clear();
-            file.kind.each_float(cells, |_, value| {
-                let has_data = value > 0.0
-                    && value < f64::INFINITY
-                    && !file.no_data.is_some_and(|number| number.is_float(value));
-                friction.push(if has_data { value } else { f64::NAN });
-            });
+            let [mut zero_count, mut negative_count] = [0, 0];
+            for (place, &value) in values.iter().enumerate() {
+                zero_count += u64::from(value == 0.0);
+                negative_count += u64::from(value < 0.0);
+                let is_friction = value > 0.0 && value < f64::INFINITY;
+                if !is_friction && !has_obstacles {
+                    let allowed = "it must be 1 or more";
+                    return Err(file.cell_error(window, first + place, "cost", value, allowed));
+                }
+                friction.push(if is_friction { value } else { f64::NAN });
+            }
+            self.count(zero_count, negative_count);
             segment(first, &friction)
         })
     }
 
-    fn read(&self, window: RasterWindow, costs: &mut [u32]) -> Result<(), Error> {
-        let file = &self.file;
-        if let Some(scale) = &self.scale {
-            return self.read_floats(window, |first, friction| {
-                let width = friction.len() as u32;
-                let row = RasterWindow { x: 0, y: 0, width, height: 1 };
-                scale.costs(friction, row, &mut costs[first..first + friction.len()]).map_err(|error| {
-                    let message = format!("{}: it changed while it was read: {error}", file.path.display());
-                    Error::Invalid { at: Location::Argument, message }
-                })
-            });
-        }
-        let no_data = file.no_data.and_then(|number| number.whole);
-        file.read(window, &mut |first, cells| {
-            let mut wrong = None;
-            let costs = &mut costs[first..first + cells.len() / file.kind.bytes];
-            file.kind.each_whole(cells, |place, value| {
-                costs[place] = if value <= 0 || Some(value) == no_data { 0 } else { value as u32 };
-                if value > i64::from(u32::MAX) && costs[place] != 0 && wrong.is_none() {
-                    wrong = Some((first + place, value));
-                }
-            });
-            if let Some((place, value)) = wrong {
-                let allowed = "it must be 4294967295 at most";
-                return Err(file.cell_error(window, place, "cost", value, allowed));
-            }
-            match costs.iter().position(|&cost| cost == 0) {
-                Some(place) if !self.has_obstacles => {
-                    Err(file.cell_error(window, first + place, "cost", 0, "it must be 1 or more"))
-                }
-                _ => Ok(()),
-            }
+    /// Reads costs that a scale makes of floats; 0 for obstacles.
+    fn read_scaled(
+        &self,
+        scale: &FrictionScale,
+        window: RasterWindow,
+        costs: &mut [u32],
+    ) -> Result<(), Error> {
+        self.read_floats(window, |first, friction| {
+            let width = friction.len() as u32;
+            let row = RasterWindow { x: 0, y: 0, width, height: 1 };
+            scale.costs(friction, row, &mut costs[first..first + friction.len()]).map_err(|error| {
+                let message = format!("{}: it changed while it was read: {error}", self.file.path.display());
+                Error::Invalid { at: Location::Argument, message }
+            })
         })
+    }
+
+    /// Reads costs of whole numbers; 0 for obstacles.
+    fn read_whole(&self, window: RasterWindow, costs: &mut [u32]) -> Result<(), Error> {
+        let file = &self.file;
+        file.read_whole(window, &mut |first, values| {
+            let [mut zero_count, mut negative_count] = [0, 0];
+            for (place, &value) in values.iter().enumerate() {
+                let wrong = |allowed| {
+                    let value = value.unwrap_or(0);
+                    Err(file.cell_error(window, first + place, "cost", value, allowed))
+                };
+                zero_count += u64::from(value == Some(0));
+                negative_count += u64::from(value.is_some_and(|value| value < 0));
+                costs[first + place] = match value {
+                    Some(value @ 1..) => match u32::try_from(value) {
+                        Ok(cost) => cost,
+                        Err(_) => return wrong("it must be 4294967295 at most"),
+                    },
+                    _ if self.has_obstacles => 0,
+                    _ => return wrong("it must be 1 or more"),
+                };
+            }
+            self.count(zero_count, negative_count);
+            Ok(())
+        })
+    }
+
+    /// Keeps the counts of cells of 0 and less: all cells were read once.
+    fn note_counts(&self) {
+        self.counted.get_or_init(|| {
+            [&self.zero_count, &self.negative_count].map(|count| count.load(Ordering::Relaxed))
+        });
+    }
+
+    /// Warns of cells whose friction is 0 or less.
+    fn warn_of_zeros(&self) {
+        let &[zero, less] = self.counted.get().unwrap_or(&[0, 0]);
+        let text = match (zero, less) {
+            (0, 0) => return,
+            (zero, 0) => format!("{zero} of 0"),
+            (0, less) => format!("{less} below 0"),
+            (zero, less) => format!("{zero} of 0 and {less} below 0"),
+        };
+        warn_once(format!(
+            "{}: cells whose friction is 0 or less are obstacles: {text}; a small positive number makes them free to travel",
+            self.file.path.display()
+        ));
     }
 }
 
 impl MapRaster {
-    /// Opens a map, and costs beside it. `values` says what the map's numbers are; by default those of GeoTIFF and raw files are friction where no
-    /// costs are given beside them, and others obstacles. `cache_bytes` is what decoded strips or tiles may take.
-    pub(crate) fn open(
-        map: &Path,
-        costs: Option<&Path>,
-        values: Option<MapValues>,
-        cache_bytes: u64,
-    ) -> Result<Self> {
+    /// Opens a map, and costs beside it. `cache_bytes` is what decoded strips or tiles may take.
+    pub(crate) fn open(files: &MapFiles<'_>, cache_bytes: u64) -> Result<Self> {
+        let &MapFiles { map, costs, values, band, in_map_units } = files;
         let default =
             if is_raster(map) && costs.is_none() { MapValues::Friction } else { MapValues::Obstacles };
         let cache_bytes = if costs.is_some() { cache_bytes / 2 } else { cache_bytes };
+        let mut raster =
+            Self { obstacles: None, friction: None, is_float: in_map_units, scale: None, range: [1.0; 2] };
         if values.unwrap_or(default) == MapValues::Friction {
             if costs.is_some() {
                 return Err(Failure::input(
                     "--cost: the map's own numbers are friction, give one of the two",
                 ));
             }
-            let friction = Some(Friction::open(map, true, cache_bytes)?);
-            return Ok(Self { obstacles: None, friction });
+            raster.friction = Some(Friction::open(map, true, band, cache_bytes)?);
+        } else {
+            let obstacles = RasterFile::open(map, band, cache_bytes)?;
+            if obstacles.has_floats() {
+                let name = if obstacles.kind.is_float() { obstacles.kind.name() } else { "scaled".into() };
+                return Err(Failure::file(
+                    map,
+                    format!("its cells are {name}, bool or whole numbers expected (|b1, |u1, <i8)"),
+                ));
+            }
+            raster.obstacles = Some(obstacles);
+            let open = |path: &Path| Friction::open(path, is_raster(path), band, cache_bytes);
+            raster.friction = costs.map(open).transpose()?;
         }
-        let obstacles = RasterFile::open(map, cache_bytes)?;
-        if obstacles.kind.is_float() {
-            let name = obstacles.kind.name();
-            return Err(Failure::file(
-                map,
-                format!("its cells are {name}, bool or whole numbers expected (|b1, |u1, <i8)"),
-            ));
+        raster.is_float |= raster.has_floats();
+        raster.check_alike()?;
+        raster.check_place(in_map_units && !raster.has_floats())?;
+        Ok(raster)
+    }
+
+    /// Checks that costs lie where the map lies.
+    fn check_alike(&self) -> Result<()> {
+        let (Some(map), Some(Friction { file, .. })) = (&self.obstacles, &self.friction) else {
+            return Ok(());
+        };
+        let (map_place, place) = (map.georeference.as_ref(), file.georeference.as_ref());
+        if file.size != map.size {
+            let [[width, height], [other_width, other_height]] = [file.size, map.size];
+            let message =
+                format!("its shape is [{height}, {width}], the map's is [{other_height}, {other_width}]");
+            return Err(Failure::file(&file.path, message));
         }
-        let friction = costs.map(|path| Friction::open(path, is_raster(path), cache_bytes)).transpose()?;
-        if let Some(Friction { file, .. }) = &friction
-            && file.size != obstacles.size
-        {
-            let [[width, height], [other_width, other_height]] = [file.size, obstacles.size];
-            return Err(Failure::file(
-                &file.path,
-                format!("its shape is [{height}, {width}], the map's is [{other_height}, {other_width}]"),
-            ));
+        match (map_place, place) {
+            (Some(map_place), Some(place)) => alike(place, map_place, file, &map.path),
+            // NumPy's arrays never say where they lie.
+            _ => Ok(()),
         }
-        Ok(Self { obstacles: Some(obstacles), friction })
+    }
+
+    /// Checks that the map's place gives its cells lengths, where they are needed. Warns of lengths that are none.
+    fn check_place(&self, in_map_units: bool) -> Result<()> {
+        if in_map_units && self.georeference().is_none() {
+            let path =
+                self.files().next().map_or_else(Default::default, |file| file.path.display().to_string());
+            return Err(Failure::input(format!(
+                "--units map: {path} says no place on a map, so its cells have no size"
+            )));
+        }
+        let Some(file) = self.files().find(|file| file.georeference.is_some()) else { return Ok(()) };
+        let Some(place) = &file.georeference else { return Ok(()) };
+        let path = file.path.display();
+        let (control_point_count, use_of_cells) =
+            (place.control_point_count(), "distances take its cells for squares");
+        if control_point_count > 0 && !place.has_place() {
+            let message = format!(
+                "its place is said by {control_point_count} control points, which lie on no grid (gdalwarp)"
+            );
+            if self.is_float {
+                return Err(Failure::file(&file.path, message));
+            }
+            warn_once(format!("{path}: {message}: {use_of_cells}"));
+        }
+        if place.is_sheared() {
+            let message = "its columns and rows form no right angle (gdalwarp)";
+            if self.is_float {
+                return Err(Failure::file(&file.path, message));
+            }
+            warn_once(format!("{path}: {message}: {use_of_cells}"));
+        }
+        if place.is_in_degrees() {
+            warn_once(match self.is_float {
+                true => format!(
+                    "{path}: its coordinates are degrees, so distances are degrees times friction, and a degree of longitude counts as one of latitude \
+                    (gdalwarp -t_srs to a system in metres)"
+                ),
+                false => format!("{path}: its coordinates are degrees: {use_of_cells}"),
+            });
+        }
+        Ok(())
+    }
+
+    /// Whether friction is in floats in its file.
+    fn has_floats(&self) -> bool {
+        self.friction.as_ref().is_some_and(|friction| friction.file.has_floats())
     }
 
     fn files(&self) -> impl Iterator<Item = &RasterFile> {
@@ -155,9 +279,9 @@ impl MapRaster {
         self.files().any(RasterFile::is_packed)
     }
 
-    /// Whether friction is in floats.
+    /// Whether friction counts as floats, and distances are in map units.
     pub(crate) fn is_float(&self) -> bool {
-        self.friction.as_ref().is_some_and(|friction| friction.file.kind.is_float())
+        self.is_float
     }
 
     /// The scale of friction in floats, by which costs are read from now on; none where they are whole numbers. Reads the whole raster once, for the
@@ -167,10 +291,28 @@ impl MapRaster {
         connectivity: Connectivity,
         rule: CostRule,
     ) -> Result<Option<FrictionScale>> {
-        let cell = self.cell_size();
-        let Some(friction) = self.friction.as_mut().filter(|friction| friction.file.kind.is_float()) else {
+        if !self.is_float {
             return Ok(None);
-        };
+        }
+        let range = self.find_range()?;
+        let path = self.files().next().map_or_else(Default::default, |file| file.path.clone());
+        let scale = FrictionScale::new(range, connectivity, rule, self.cell_size())
+            .map_err(|error| Failure::file(&path, error))?;
+        self.scale = Some(scale);
+        self.range = range;
+        Ok(Some(scale))
+    }
+
+    /// Refuses the whole costs of a scale where they are too coarse, and warns of less coarse ones.
+    pub(crate) fn check_scale(&self) -> Result<()> {
+        let Some(scale) = self.scale else { return Ok(()) };
+        let path = self.files().next().map_or_else(Default::default, |file| file.path.clone());
+        check_error(scale, self.range).map_err(|message| Failure::file(&path, message))
+    }
+
+    /// The least and the largest friction. Counts cells of 0 and less.
+    fn find_range(&self) -> Result<[f64; 2]> {
+        let Some(friction) = &self.friction else { return Ok([1.0, 1.0]) };
         let [width, height] = friction.file.size;
         let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
         friction.read_floats(RasterWindow { x: 0, y: 0, width, height }, |_, friction| {
@@ -179,20 +321,21 @@ impl MapRaster {
             }
             Ok(())
         })?;
+        friction.note_counts();
         // Where there are only obstacles any scale will do: no goal is left.
-        let range = if least <= most { [least, most] } else { [1.0, 1.0] };
-        let scale = FrictionScale::new(range, connectivity, rule, cell)
-            .map_err(|error| Failure::file(&friction.file.path, error))?;
-        friction.scale = Some(scale);
-        friction.range = range;
-        Ok(Some(scale))
+        Ok(if least <= most { [least, most] } else { [1.0, 1.0] })
     }
 
-    /// Refuses the whole costs of a scale where they are too coarse, and warns of less coarse ones.
-    pub(crate) fn check_scale(&self) -> Result<()> {
-        let Some(friction) = &self.friction else { return Ok(()) };
-        let Some(scale) = friction.scale else { return Ok(()) };
-        check_error(scale, friction.range).map_err(|message| Failure::file(&friction.file.path, message))
+    /// Reads friction once, and counts its cells of 0 and less, which [`Self::scale`] does too.
+    pub(crate) fn count_zeros(&self) -> Result<()> {
+        self.find_range().map(drop)
+    }
+
+    /// Warns of cells whose friction is 0 or less, once they are counted.
+    pub(crate) fn warn_of_zeros(&self) {
+        if let Some(friction) = &self.friction {
+            friction.warn_of_zeros();
+        }
     }
 
     /// The size of a cell along x and y, in the units of the map; 1 where the files don't say.
@@ -202,7 +345,7 @@ impl MapRaster {
 
     /// The costs of a window as the files have them, whole or not; 0 for obstacles.
     pub(crate) fn exact_costs(&self, window: RasterWindow) -> Result<Vec<f64>> {
-        let mut costs = vec![0.0; window.cell_count()];
+        let mut costs = vec![1.0; window.cell_count()];
         self.read_friction(window, |at, value| costs[at] = if value.is_nan() { 0.0 } else { value })?;
         Ok(costs)
     }
@@ -212,45 +355,38 @@ impl MapRaster {
         let [width, height] = self.size();
         let path = self.files().next().map(|file| file.path.as_path()).unwrap_or(Path::new(""));
         let window = RasterWindow { x: 0, y: 0, width, height };
-        let is_single = self.friction.as_ref().is_some_and(|friction| friction.file.kind.is_single());
-        if is_single {
-            let mut cells = array(path, [width, height], f32::NAN)?;
+        let is_single = self.friction.as_ref().is_some_and(|friction| friction.file.has_singles());
+        let friction = if is_single {
+            let mut cells = array(path, [width, height], 1.0_f32)?;
             self.read_friction(window, |at, value| cells[at] = value as f32)?;
-            Ok(FrictionNumbers::Single(cells))
+            FrictionNumbers::Single(cells)
         } else {
-            let mut cells = array(path, [width, height], f64::NAN)?;
+            let mut cells = array(path, [width, height], 1.0_f64)?;
             self.read_friction(window, |at, value| cells[at] = value)?;
-            Ok(FrictionNumbers::Double(cells))
+            FrictionNumbers::Double(cells)
+        };
+        if let Some(friction) = &self.friction {
+            friction.note_counts();
+            friction.warn_of_zeros();
         }
+        Ok(friction)
     }
 
-    /// Reads the friction of a window as the files have it, whole or not; NaN for obstacles. `put` has the place of a cell in the window.
+    /// Reads the friction of a window as the files have it, whole or not; NaN for obstacles. `put` has the place of a cell in the window, and gets none of the cells of a
+    /// map without costs that are no obstacles: their friction is 1.
     fn read_friction(&self, window: RasterWindow, mut put: impl FnMut(usize, f64)) -> Result<(), Error> {
-        match self.friction.as_ref().filter(|friction| friction.file.kind.is_float()) {
-            Some(friction) => friction.read_floats(window, |first, friction| {
+        if let Some(friction) = &self.friction {
+            friction.read_floats(window, |first, friction| {
                 friction.iter().enumerate().for_each(|(place, &value)| put(first + place, value));
                 Ok(())
-            })?,
-            // A row at a time: whole costs take memory too.
-            None => {
-                let mut costs = vec![0; window.width as usize];
-                for row in 0..window.height {
-                    let line = RasterWindow { y: window.y + row, height: 1, ..window };
-                    self.read(line, &mut costs)?;
-                    let first = row as usize * costs.len();
-                    for (place, &cost) in costs.iter().enumerate() {
-                        put(first + place, if cost == 0 { f64::NAN } else { f64::from(cost) });
-                    }
-                }
-                return Ok(());
-            }
+            })?;
         }
         self.each_obstacle(window, |place| put(place, f64::NAN))
     }
 
     /// The place on a map of the first file that has one.
     pub(crate) fn georeference(&self) -> Option<&Georeference> {
-        self.files().filter_map(|file| file.georeference.as_ref()).find(|place| !place.tags.is_empty())
+        self.files().filter_map(|file| file.georeference.as_ref()).find(|place| place.has_place())
     }
 
     /// Reads all of it: a map, and costs of 1 or more, those of obstacles 1.
@@ -259,31 +395,58 @@ impl MapRaster {
         let path = self.files().next().map(|file| file.path.as_path()).unwrap_or(Path::new(""));
         let mut costs = costs_of(path, [width, height])?;
         self.read(RasterWindow { x: 0, y: 0, width, height }, &mut costs)?;
+        if let Some(friction) = &self.friction {
+            friction.note_counts();
+            friction.warn_of_zeros();
+        }
         let obstacles = costs.iter().map(|&cost| cost == 0).collect();
         costs.iter_mut().for_each(|cost| *cost = (*cost).max(1));
         let size = [width, height, 1];
         let map = Map { size, is_volume: false, obstacles, unknown_count: 0, frame: GridFrame::default() };
         Ok((map, costs))
     }
-}
 
-impl MapRaster {
-    /// Calls `each` with the place in the window of each cell that the map's own numbers make an obstacle.
+    /// Calls `each` with the place of every obstacle of a window that the map has, not its costs.
     fn each_obstacle(&self, window: RasterWindow, mut each: impl FnMut(usize)) -> Result<(), Error> {
         let Some(file) = &self.obstacles else { return Ok(()) };
-        let no_data = file.no_data.and_then(|number| number.whole);
-        file.read(window, &mut |first, cells| {
-            let mut wrong = None;
-            file.kind.each_whole(cells, |place, value| match value {
-                0 if no_data != Some(0) => {}
-                0 | 1 => each(first + place),
-                _ if Some(value) == no_data => each(first + place),
-                _ => wrong = wrong.or(Some((first + place, value))),
-            });
-            let allowed = "it must be 0 (road) or 1 (obstacle)";
-            wrong.map_or(Ok(()), |(place, value)| Err(file.cell_error(window, place, "cell", value, allowed)))
+        file.read_whole(window, &mut |first, values| {
+            for (place, &value) in values.iter().enumerate() {
+                match value {
+                    Some(0) => {}
+                    None | Some(1) => each(first + place),
+                    Some(value) => {
+                        let allowed = "it must be 0 (road) or 1 (obstacle)";
+                        return Err(file.cell_error(window, first + place, "cell", value, allowed));
+                    }
+                }
+            }
+            Ok(())
         })
     }
+}
+
+/// Checks that costs have the place of a map. Warns where that is not known.
+fn alike(place: &Georeference, map_place: &Georeference, costs: &RasterFile, map: &Path) -> Result<()> {
+    if let Some(difference) = place.difference(map_place, costs.size) {
+        return Err(Failure::file(
+            &costs.path,
+            format!("{difference}: both must have the same cells (gdalwarp)"),
+        ));
+    }
+    let (costs, map) = (costs.path.display(), map.display());
+    match [place.has_place(), map_place.has_place()] {
+        [true, false] => {
+            warn_once(format!("{map} says no place on a map: its cells are taken for those of {costs}"))
+        }
+        [false, true] => {
+            warn_once(format!("{costs} says no place on a map: its cells are taken for those of {map}"))
+        }
+        _ => {}
+    }
+    if let Some([own, maps]) = place.unlike_systems(map_place) {
+        warn_once(format!("{costs} is in {own}, {map} in {maps}: they are taken for the same"));
+    }
+    Ok(())
 }
 
 /// The friction of the cells of a map; NaN for obstacles.
@@ -324,8 +487,11 @@ fn costs_of(path: &Path, size: [u32; 2]) -> Result<Vec<u32>> {
 fn array<T: Clone>(path: &Path, [width, height]: [u32; 2], value: T) -> Result<Vec<T>> {
     let mut cells = Vec::new();
     let count = u64::from(width) * u64::from(height);
+    // A header may claim any size: what is large must have bytes too.
+    let file_bytes = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+    let is_claim = count > LARGE_COUNT && count / MOST_CELLS_A_BYTE > file_bytes;
     match usize::try_from(count) {
-        Ok(count) if count < u32::MAX as usize && cells.try_reserve_exact(count).is_ok() => {
+        Ok(count) if count < u32::MAX as usize && !is_claim && cells.try_reserve_exact(count).is_ok() => {
             cells.resize(count, value);
             Ok(cells)
         }
@@ -336,28 +502,42 @@ fn array<T: Clone>(path: &Path, [width, height]: [u32; 2], value: T) -> Result<V
     }
 }
 
+/// From how many cells on, and for how many of them a byte, a file counts as a claim that its bytes do not bear out.
+const LARGE_COUNT: u64 = 1 << 24;
+const MOST_CELLS_A_BYTE: u64 = 1 << 13;
+
 /// Puts costs from a file into a map: obstacles where they are 0 or less. Returns the costs, and the file's place.
-pub(crate) fn friction(path: &Path, map: &mut Map) -> Result<(Vec<u32>, Option<Georeference>)> {
-    let file = Friction::open(path, true, u64::MAX)?;
-    if file.file.kind.is_float() {
-        let name = file.file.kind.name();
+pub(crate) fn friction(
+    files: &MapFiles<'_>,
+    path: &Path,
+    map: &mut Map,
+) -> Result<(Vec<u32>, Option<Georeference>)> {
+    let costs_file = Friction::open(path, true, files.band, u64::MAX)?;
+    let file = &costs_file.file;
+    if file.has_floats() {
+        let name = if file.kind.is_float() { file.kind.name() } else { "scaled".into() };
         let message = format!("its cells are {name}; beside a map that is no raster costs are whole numbers");
         return Err(Failure::file(path, message));
     }
-    let [width, height] = file.file.size;
+    let [width, height] = file.size;
     if map.size != [width, height, 1] {
         let [map_width, map_height, layers] = map.size;
         let message =
             format!("it has {width} x {height} cells, the map {map_width} x {map_height} x {layers}");
         return Err(Failure::file(path, message));
     }
+    if let (Some(map_place), Some(place)) = (map.place(), &file.georeference) {
+        alike(place, &map_place, file, files.map)?;
+    }
     let mut costs = costs_of(path, [width, height])?;
-    file.read(RasterWindow { x: 0, y: 0, width, height }, &mut costs)?;
+    costs_file.read_whole(RasterWindow { x: 0, y: 0, width, height }, &mut costs)?;
+    costs_file.note_counts();
+    costs_file.warn_of_zeros();
     for (cost, is_obstacle) in costs.iter_mut().zip(&mut map.obstacles) {
         *is_obstacle |= *cost == 0;
         *cost = (*cost).max(1);
     }
-    Ok((costs, file.file.georeference))
+    Ok((costs, costs_file.file.georeference))
 }
 
 impl Raster for MapRaster {
@@ -368,21 +548,21 @@ impl Raster for MapRaster {
     fn identity(&self) -> String {
         let what = if self.obstacles.is_none() { "friction " } else { "" };
         let versions: Vec<&str> = self.files().map(|file| file.version.as_str()).collect();
-        let scale = self.friction.as_ref().and_then(|friction| friction.scale);
-        let scale = scale.map_or(String::new(), |scale| format!(", factor {}", scale.factor()));
+        let scale = self.scale.map_or(String::new(), |scale| format!(", factor {}", scale.factor()));
         format!("{what}{}{scale}", versions.join("; "))
     }
 
     fn read(&self, window: RasterWindow, costs: &mut [u32]) -> Result<(), Error> {
-        match &self.friction {
-            Some(friction) => friction.read(window, costs)?,
-            None => costs.fill(1),
+        match (&self.friction, &self.scale) {
+            (Some(friction), Some(scale)) => friction.read_scaled(scale, window, costs)?,
+            (Some(friction), None) => friction.read_whole(window, costs)?,
+            (None, scale) => costs.fill(scale.map_or(1, |scale| scale.cost(1.0))),
         }
         self.each_obstacle(window, |place| costs[place] = 0)
     }
 }
 
 /// Columns and rows of a map that can be solved in tiles; none where it is another file, or no flat map.
-pub(crate) fn raster_size(path: &Path) -> Option<[u64; 2]> {
-    RasterFile::open(path, u64::MAX).ok().map(|file| file.size.map(u64::from))
+pub(crate) fn raster_size(files: &MapFiles<'_>) -> Option<[u64; 2]> {
+    RasterFile::open(files.map, files.band, u64::MAX).ok().map(|file| file.size.map(u64::from))
 }

@@ -1,4 +1,6 @@
-//! Maps of ROS's `map_server`: a YAML file with a picture's name, its frame and the meaning of its shades.
+//! Maps of ROS: a YAML file with a picture's name, its frame and the meaning of its shades.
+//!
+//! Source: `nav2_map_server` (`map_io.cpp`) and `map_server` (`image_loader.cpp`), which agree but at the thresholds themselves; there nav2 is followed.
 
 use std::path::Path;
 
@@ -6,16 +8,67 @@ use hullfield::flow::GridFrame;
 use yaml_rust2::{Yaml, YamlLoader};
 
 use super::occupancy::Map;
-use super::pixels::{GreyImage, read_grey};
+use super::pixels::{Picture, Pixel, read_picture};
 use crate::failure::{Failure, Result};
+use crate::read::raster::warn_once;
 use crate::read::text::excerpt;
 
-/// The fields that `map_server` writes.
-const FIELDS: [&str; 7] =
-    ["image", "resolution", "origin", "negate", "occupied_thresh", "free_thresh", "mode"];
+/// What shades become.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    /// Free, occupied, or unknown between the thresholds.
+    Trinary,
+    /// Free, occupied, or partly so between the thresholds; what shines through is unknown.
+    Scale,
+    /// The shade itself, of 255, is the percentage.
+    Raw,
+}
+
+/// What is known of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Occupancy {
+    Free,
+    /// Wholly or partly.
+    Occupied,
+    Unknown,
+}
+
+/// How shades are read.
+#[derive(Debug, Clone, Copy)]
+struct Shades {
+    mode: Mode,
+    is_negated: bool,
+    /// From where on a cell is occupied, and up to where it is free.
+    occupied: f64,
+    free: f64,
+}
+
+impl Shades {
+    fn occupancy(self, pixel: Pixel, has_alpha: bool) -> Occupancy {
+        let Self { mode, is_negated, occupied, free } = self;
+        let shade = if mode == Mode::Trinary && has_alpha { pixel.shade_with_alpha() } else { pixel.shade() };
+        let part = if is_negated { shade } else { 1.0 - shade };
+        match mode {
+            Mode::Raw => match (shade * 255.0).round() {
+                0.0 => Occupancy::Free,
+                percent if percent <= 100.0 => Occupancy::Occupied,
+                _ => Occupancy::Unknown,
+            },
+            Mode::Scale if !pixel.is_opaque() => Occupancy::Unknown,
+            _ if part >= occupied => Occupancy::Occupied,
+            _ if part <= free => Occupancy::Free,
+            Mode::Trinary => Occupancy::Unknown,
+            Mode::Scale => match ((part - free) / (occupied - free) * 100.0).round_ties_even() {
+                0.0 => Occupancy::Free,
+                _ => Occupancy::Occupied,
+            },
+        }
+    }
+}
 
 pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Map> {
     let text = std::str::from_utf8(bytes).map_err(|_| Failure::file(path, "not valid UTF-8"))?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let documents = YamlLoader::load_from_str(text).map_err(|error| {
         let line = error.marker().line() as u64;
         Failure::line(path, line, error.info())
@@ -23,74 +76,114 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Map> {
     let [document] = documents.as_slice() else {
         return Err(Failure::file(path, format!("{} documents, one expected", documents.len())));
     };
-    let Some(fields) = document.as_hash() else {
+    if document.as_hash().is_none() {
         return Err(Failure::file(path, "it is not a list of fields"));
-    };
-    for (name, _) in fields {
-        let name = name.as_str().unwrap_or("?");
-        if !FIELDS.contains(&name) {
-            let known = FIELDS.join(", ");
-            return Err(Failure::file(
-                path,
-                format!("unknown field \"{}\", known are {known}", excerpt(name)),
-            ));
-        }
     }
-    let invalid = |field: &str, message: String| Failure::file(path, format!("field {field}: {message}"));
-    let value_of = |field: &str| match &document[field] {
-        Yaml::BadValue => Err(invalid(field, "missing".into())),
-        value => Ok(value),
-    };
-    let number = |field: &str, value: &Yaml| match value.as_f64().or(value.as_i64().map(|whole| whole as f64))
-    {
-        Some(number) if number.is_finite() => Ok(number),
-        _ => Err(invalid(field, "not a finite number".into())),
-    };
-    let from_zero_to_one = |field: &str| match number(field, value_of(field)?)? {
-        value if (0.0..=1.0).contains(&value) => Ok(value),
-        value => Err(invalid(field, format!("{value} is not from 0 to 1"))),
-    };
-    let image =
-        value_of("image")?.as_str().ok_or_else(|| invalid("image", "not the name of a file".into()))?;
-    let resolution = number("resolution", value_of("resolution")?)?;
+    let fields = Fields { path, document };
+    let resolution = fields.number("resolution", fields.value("resolution")?)?;
     if resolution <= 0.0 {
-        return Err(invalid("resolution", format!("{resolution} is not above zero")));
+        return Err(fields.invalid("resolution", format!("{resolution} is not above zero")));
     }
-    let origin = match value_of("origin")?.as_vec().map(Vec::as_slice) {
-        Some([x, y, yaw]) => [number("origin", x)?, number("origin", y)?, number("origin", yaw)?],
-        _ => return Err(invalid("origin", "not three numbers x, y, yaw".into())),
-    };
-    let is_negated = match value_of("negate")? {
-        Yaml::Boolean(is_negated) => *is_negated,
-        Yaml::Integer(whole @ 0..=1) => *whole == 1,
-        _ => return Err(invalid("negate", "neither 0 nor 1".into())),
-    };
-    let occupied = from_zero_to_one("occupied_thresh")?;
-    let free = from_zero_to_one("free_thresh")?;
-    if free > occupied {
-        return Err(invalid("free_thresh", format!("{free} is above occupied_thresh, {occupied}")));
-    }
-    match &document["mode"] {
-        Yaml::BadValue => {}
-        Yaml::String(mode) if ["trinary", "scale"].contains(&mode.as_str()) => {}
-        other => {
-            let mode = other.as_str().unwrap_or("?");
-            return Err(invalid("mode", format!("\"{}\" is neither trinary nor scale", excerpt(mode))));
+    let origin = match fields.value("origin")?.as_vec().map(Vec::as_slice) {
+        Some([x, y, yaw]) => {
+            [fields.number("origin", x)?, fields.number("origin", y)?, fields.number("origin", yaw)?]
         }
-    }
-    let image = path.parent().unwrap_or(Path::new("")).join(image);
-    let bytes = crate::read::input::bytes(&image)?;
-    let GreyImage { width, height, shades } = read_grey(&image, &bytes)?;
-    let mut unknown_count = 0;
-    let mut is_obstacle = |shade: f32| {
-        let occupancy = if is_negated { f64::from(shade) } else { 1.0 - f64::from(shade) };
-        // A cell that is not known to be free is an obstacle.
-        unknown_count += usize::from(occupancy >= free && occupancy <= occupied);
-        occupancy >= free
+        _ => return Err(fields.invalid("origin", "not three numbers x, y, yaw".into())),
     };
-    let obstacles = shades.iter().map(|&shade| is_obstacle(shade)).collect();
+    let shades = fields.shades()?;
+    let image = fields.value("image")?.as_str().filter(|name| !name.is_empty());
+    let image = image.ok_or_else(|| fields.invalid("image", "not the name of a file".into()))?;
+    // An absolute name stays as it is, as in map_server.
+    let image = path.parent().unwrap_or(Path::new("")).join(image);
+    let Picture { width, height, pixels, has_alpha } = read_picture(&image, &image_bytes(&image)?)?;
+    let mut unknown_count = 0;
+    let mut is_obstacle = |&pixel: &Pixel| {
+        let occupancy = shades.occupancy(pixel, has_alpha);
+        unknown_count += usize::from(occupancy == Occupancy::Unknown);
+        // A cell that is not known to be free is an obstacle.
+        occupancy != Occupancy::Free
+    };
+    let obstacles = pixels.iter().map(&mut is_obstacle).collect();
     let frame = frame(origin, resolution, height);
     Ok(Map { unknown_count, frame, ..Map::flat(width, height, obstacles) })
+}
+
+/// The bytes of the picture: a regular file, as its name is not the user's.
+fn image_bytes(path: &Path) -> Result<Vec<u8>> {
+    let unreadable = |error: std::io::Error| Failure::unreadable(path, &error);
+    if !std::fs::metadata(path).map_err(unreadable)?.is_file() {
+        return Err(Failure::file(path, "it is no regular file"));
+    }
+    let bytes = std::fs::read(path).map_err(unreadable)?;
+    if bytes.is_empty() { Err(Failure::empty(path)) } else { Ok(bytes) }
+}
+
+/// The fields of a file. Those that are not known are for other programs, as for map_server.
+struct Fields<'a> {
+    path: &'a Path,
+    document: &'a Yaml,
+}
+
+impl Fields<'_> {
+    fn invalid(&self, field: &str, message: String) -> Failure {
+        Failure::file(self.path, format!("field {field}: {message}"))
+    }
+
+    fn value(&self, field: &str) -> Result<&Yaml> {
+        match &self.document[field] {
+            Yaml::BadValue => Err(self.invalid(field, "missing".into())),
+            value => Ok(value),
+        }
+    }
+
+    fn number(&self, field: &str, value: &Yaml) -> Result<f64> {
+        let number = match value {
+            Yaml::Integer(whole) => Some(*whole as f64),
+            // Texts too: YAML 1.1 has numbers that YAML 1.2 takes for texts.
+            Yaml::Real(text) | Yaml::String(text) => text.trim().parse().ok(),
+            _ => None,
+        };
+        number
+            .filter(|number: &f64| number.is_finite())
+            .ok_or_else(|| self.invalid(field, "not a finite number".into()))
+    }
+
+    fn threshold(&self, field: &str) -> Result<f64> {
+        match self.number(field, self.value(field)?)? {
+            value if (0.0..=1.0).contains(&value) => Ok(value),
+            value => Err(self.invalid(field, format!("{value} is not from 0 to 1"))),
+        }
+    }
+
+    fn shades(&self) -> Result<Shades> {
+        let is_negated = match self.value("negate")? {
+            Yaml::Boolean(is_negated) => *is_negated,
+            Yaml::Integer(whole) => *whole != 0,
+            Yaml::String(text) if ["yes", "on"].contains(&text.to_lowercase().as_str()) => true,
+            Yaml::String(text) if ["no", "off"].contains(&text.to_lowercase().as_str()) => false,
+            _ => return Err(self.invalid("negate", "neither 0 nor 1".into())),
+        };
+        let mode = match &self.document["mode"] {
+            Yaml::BadValue => Mode::Trinary,
+            value => match value.as_str() {
+                Some("trinary") => Mode::Trinary,
+                Some("scale") => Mode::Scale,
+                Some("raw") => Mode::Raw,
+                mode => {
+                    let mode = excerpt(mode.unwrap_or("?"));
+                    return Err(self.invalid("mode", format!("\"{mode}\" is none of trinary, scale and raw")));
+                }
+            },
+        };
+        let (occupied, free) = (self.threshold("occupied_thresh")?, self.threshold("free_thresh")?);
+        if free > occupied {
+            return Err(self.invalid("free_thresh", format!("{free} is above occupied_thresh, {occupied}")));
+        }
+        if mode == Mode::Raw && is_negated {
+            warn_once(format!("{}: negate means nothing to the mode raw", self.path.display()));
+        }
+        Ok(Shades { mode, is_negated, occupied, free })
+    }
 }
 
 /// The frame of the grid. The file's origin is the outer corner of the bottom-left pixel, and the picture is turned around
@@ -108,6 +201,44 @@ fn frame([x, y, yaw]: [f64; 3], resolution: f64, height: usize) -> GridFrame {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A grey pixel, as read from a PGM.
+    fn pixel(value: u8) -> Pixel {
+        let bytes = [b"P5 1 1 255\n".as_slice(), &[value]].concat();
+        read_picture(Path::new("a.pgm"), &bytes).unwrap().pixels[0]
+    }
+
+    #[test]
+    fn shades_are_read_as_nav2_reads_them() {
+        let of = |mode, is_negated, value| {
+            let shades = Shades { mode, is_negated, occupied: 0.8, free: 0.2 };
+            shades.occupancy(pixel(value), false)
+        };
+        // 51 of 255 is a fifth: at the thresholds themselves cells are occupied and free.
+        for (value, wanted) in [
+            (0, Occupancy::Occupied),
+            (51, Occupancy::Occupied),
+            (52, Occupancy::Unknown),
+            (203, Occupancy::Unknown),
+            (204, Occupancy::Free),
+            (255, Occupancy::Free),
+        ] {
+            assert_eq!(of(Mode::Trinary, false, value), wanted, "{value}");
+            assert_eq!(of(Mode::Trinary, true, 255 - value), wanted, "{value}");
+            let scaled = if wanted == Occupancy::Unknown { Occupancy::Occupied } else { wanted };
+            // 203 is a hundredth of the way from free to occupied at most.
+            assert_eq!(of(Mode::Scale, false, value), scaled, "{value}");
+        }
+        for (value, wanted) in [
+            (0, Occupancy::Free),
+            (1, Occupancy::Occupied),
+            (100, Occupancy::Occupied),
+            (101, Occupancy::Unknown),
+        ] {
+            assert_eq!(of(Mode::Raw, false, value), wanted, "{value}");
+            assert_eq!(of(Mode::Raw, true, value), wanted, "{value}");
+        }
+    }
 
     #[test]
     fn the_lowest_row_is_at_the_origin() {

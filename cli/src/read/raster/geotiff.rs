@@ -2,47 +2,58 @@
 //! whole, and kept in a cache.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hullfield::flow::RasterWindow;
 use hullfield::{Error, Location};
-use tiff::decoder::{Decoder, Limits};
-use tiff::tags::{ByteOrder, CompressionMethod, PhotometricInterpretation, SampleFormat, Tag};
-use tiff::{TiffError, TiffResult};
+use tiff::tags::{CompressionMethod, PhotometricInterpretation, SampleFormat, Tag};
 
 use super::cache::ChunkCache;
-use super::flat::{Segment, swap};
+use super::flat::{Segment, gather, swap};
 use super::georeference::{GEO_TAGS, GeoValue, Georeference};
+use super::ifd::{Directory, TiffFile};
 use super::kind::{Class, Kind, NoData};
+use super::metadata::{self, Metadata};
 use super::unpack::{Differences, Method, Unpacking};
 use crate::failure::{Failure, Result};
+use crate::read::map::check_size;
 
-/// The most bytes of a tag while it is read, 32 a number: of the places of 8 million strips or tiles.
-const MAX_TAG_BYTES: usize = 1 << 28;
 /// The most bytes that are read at once from an uncompressed chunk.
 const MAX_READ_BYTES: usize = 1 << 22;
+/// Bits of the tag that says what a picture is for: a smaller copy, and a mask.
+const SMALLER: u64 = 1;
+const MASK: u64 = 4;
+/// Values of the tag of extra samples that say opacity.
+const ALPHA: [u64; 2] = [1, 2];
+const FILL_ORDER: u16 = 266;
+const GDAL_METADATA: u16 = 42112;
 
-type TiffDecoder = Decoder<BufReader<File>>;
-
-/// What a file says of its raster.
+/// What a file says of a band of its raster.
 #[derive(Debug)]
 pub(super) struct TiffRaster {
     pub(super) cells: TiffCells,
     pub(super) size: [usize; 2],
     pub(super) kind: Kind,
-    pub(super) no_data: Option<NoData>,
+    /// What its own tags say: no data as text, scale and offset.
+    pub(super) metadata: Metadata,
     pub(super) georeference: Georeference,
+    /// Where data is: the mask among its pictures. It says all about no data.
+    pub(super) mask: Option<TiffCells>,
+    /// Where data is, if nothing else says it: its band of opacity.
+    pub(super) alpha: Option<TiffCells>,
+    /// Pictures behind the first that are neither masks nor smaller copies.
+    pub(super) more_pages: usize,
 }
 
-/// The chunks of a file: strips or tiles.
+/// The chunks of a file: strips or tiles. They hold one sample of each cell, or several side by side.
 #[derive(Debug)]
 pub(super) struct TiffCells {
     path: PathBuf,
     name: &'static str,
     /// Columns and rows.
-    size: [u32; 2],
+    pub(super) size: [u32; 2],
     /// Columns and rows of a chunk.
     chunk: [u32; 2],
     bytes_each: usize,
@@ -52,94 +63,207 @@ pub(super) struct TiffCells {
     fill: Vec<u8>,
     file: Mutex<File>,
     access: Access,
+    unpacking: Unpacking,
 }
 
 #[derive(Debug)]
 enum Access {
     /// Cells are stored as they are, but for the order of their bytes.
-    Plain { is_swapped: bool },
+    Plain,
     /// A chunk has its lock by its number, so no two threads unpack the same one.
-    Packed { unpacking: Unpacking, locks: Vec<Mutex<()>>, cache: ChunkCache },
+    Packed { locks: Vec<Mutex<()>>, cache: ChunkCache },
 }
 
-fn decoder(path: &Path) -> TiffResult<TiffDecoder> {
-    let file = File::open(path).map_err(TiffError::IoError)?;
-    let mut limits = Limits::unlimited();
-    // The crate holds the numbers of a tag under the limit of pictures.
-    limits.decoding_buffer_size = MAX_TAG_BYTES;
-    limits.ifd_value_size = MAX_TAG_BYTES;
-    Ok(Decoder::new(BufReader::with_capacity(1 << 16, file))?.with_limits(limits))
+/// What a picture holds.
+struct Layout {
+    size: [u32; 2],
+    bands: usize,
+    /// Opacity, where the last band is that.
+    alpha: Option<usize>,
+    photometric: u64,
 }
 
-/// Opens a file. `cache_bytes` is what decoded chunks may take.
+/// Opens a file. `band` is counted from 1; by default the file has one, and perhaps one of opacity behind it. `cache_bytes` is what decoded chunks may take. `no_data`
+/// stands beside the file, and comes before what the file says.
 ///
 /// # Errors
-/// Files that are no TIFF, that are cut short, and those whose first picture is not one band of whole numbers or floats.
-pub(super) fn open(path: &Path, cache_bytes: u64) -> Result<TiffRaster> {
+/// Files that are no TIFF, that are cut short, and those whose first picture holds no whole numbers or floats.
+pub(super) fn open(
+    path: &Path,
+    band: Option<usize>,
+    no_data: Option<&str>,
+    cache_bytes: u64,
+) -> Result<TiffRaster> {
     let invalid = |message: String| Failure::file(path, message);
-    let broken = |error: TiffError| match error {
-        TiffError::IoError(error) if error.kind() != io::ErrorKind::UnexpectedEof => {
-            Failure::unreadable(path, &error)
-        }
-        TiffError::IoError(_) => invalid("it is no TIFF, or cut short".into()),
-        error => invalid(format!("it is no TIFF that is read here: {error}")),
+    let (mut tiff, directories) = TiffFile::open(path)?;
+    let main = &directories[0];
+    let layout = layout(&mut tiff, path, main)?;
+    check_photometric(layout.photometric).map_err(invalid)?;
+    let band = chosen_band(&layout, band).map_err(invalid)?;
+    let mut metadata = match tiff.text(main, Tag::Unknown(GDAL_METADATA))? {
+        Some(text) => metadata::of_tag(&text, band).map_err(invalid)?,
+        None => Metadata::default(),
     };
-    let file = File::open(path).map_err(|error| Failure::unreadable(path, &error))?;
-    let file_bytes = file.metadata().map_err(|error| Failure::unreadable(path, &error))?.len();
-    let mut decoder = decoder(path).map_err(broken)?;
-    let (width, height) = decoder.dimensions().map_err(broken)?;
-    let mut number = |tag: Tag, default: u64| {
-        decoder.find_tag_unsigned::<u64>(tag).map(|value| value.unwrap_or(default)).map_err(broken)
+    metadata.no_data = tiff.text(main, Tag::GdalNodata)?;
+    let others: Vec<(u64, &Directory)> = directories[1..]
+        .iter()
+        .map(|other| Ok((tiff.number(other, Tag::NewSubfileType, 0, 0)?, other)))
+        .collect::<Result<_>>()?;
+    let mask = others.iter().find(|(kind, _)| kind & MASK != 0 && kind & SMALLER == 0);
+    let more_pages = others.iter().filter(|(kind, _)| kind & (MASK | SMALLER) == 0).count();
+    let alpha = layout.alpha.filter(|&alpha| matches!(layout.bands, 2 | 4) && alpha != band - 1);
+    // Chunks of the mask are kept too.
+    let has_two = mask.is_some() || alpha.is_some();
+    let cache_bytes = if has_two { cache_bytes / 2 } else { cache_bytes };
+    let mask = match mask {
+        Some((_, directory)) => Some(open_mask(&mut tiff, path, directory, band, layout.size, cache_bytes)?),
+        None => None,
     };
+    let (mut cells, kind) = cells(&mut tiff, path, main, band - 1, cache_bytes)?;
+    let alpha = match alpha {
+        Some(sample) => Some(self::cells(&mut tiff, path, main, sample, cache_bytes)?),
+        None => None,
+    };
+    let alpha = alpha.filter(|(_, kind)| kind.class == Class::Unsigned && kind.bytes <= 2);
+    let no_data = no_data.or(metadata.no_data.as_deref()).and_then(|text| NoData::parse(text, kind));
+    cells.fill = fill(kind, no_data);
+    let georeference = georeference(&mut tiff, main)?;
+    let size = layout.size.map(|length| length as usize);
+    let alpha = alpha.map(|(cells, _)| cells);
+    Ok(TiffRaster { cells, size, kind, metadata, georeference, mask, alpha, more_pages })
+}
+
+/// Opens a file of masks beside a raster: of one band for all, or of one for each.
+pub(super) fn open_mask_file(
+    path: &Path,
+    band: usize,
+    size: [u32; 2],
+    cache_bytes: u64,
+) -> Result<TiffCells> {
+    let (mut tiff, directories) = TiffFile::open(path)?;
+    open_mask(&mut tiff, path, &directories[0], band, size, cache_bytes)
+}
+
+fn open_mask(
+    tiff: &mut TiffFile<'_>,
+    path: &Path,
+    directory: &Directory,
+    band: usize,
+    size: [u32; 2],
+    cache_bytes: u64,
+) -> Result<TiffCells> {
+    let layout = layout(tiff, path, directory)?;
+    let [width, height] = layout.size;
+    if layout.size != size {
+        let message = format!("its mask is {width} x {height}, the raster {} x {}", size[0], size[1]);
+        return Err(Failure::file(path, message));
+    }
+    let sample = match layout.bands {
+        1 => 0,
+        count if band <= count => band - 1,
+        count => return Err(Failure::file(path, format!("it has {count} masks, none for band {band}"))),
+    };
+    let (cells, kind) = cells(tiff, path, directory, sample, cache_bytes)?;
+    if kind.class != Class::Unsigned {
+        return Err(Failure::file(path, format!("its mask is of {}, whole numbers expected", kind.name())));
+    }
+    Ok(cells)
+}
+
+/// The size and the bands of a picture.
+fn layout(tiff: &mut TiffFile<'_>, path: &Path, directory: &Directory) -> Result<Layout> {
+    let mut number = |tag: Tag, default: u64| tiff.number(directory, tag, 0, default);
+    let size = [number(Tag::ImageWidth, 0)?, number(Tag::ImageLength, 0)?];
     let bands = number(Tag::SamplesPerPixel, 1)?;
     let photometric = number(Tag::PhotometricInterpretation, 1)?;
-    let compression = number(Tag::Compression, 1)?;
-    let bits = number(Tag::BitsPerSample, 1).or_else(|error| if bands > 1 { Ok(8) } else { Err(error) })?;
-    let format = number(Tag::SampleFormat, 1).or_else(|error| if bands > 1 { Ok(1) } else { Err(error) })?;
-    if PhotometricInterpretation::from_u16(photometric as u16) == Some(PhotometricInterpretation::RGBPalette)
-    {
-        return Err(invalid(
-            "its cells are colours of a palette, a raster of numbers is read (gdal_translate -expand, or reclassify it)"
-                .into(),
-        ));
+    if number(Tag::Unknown(FILL_ORDER), 1)? != 1 {
+        return Err(Failure::file(path, "its bits are stored in reverse (FillOrder 2), which is not read"));
     }
-    if bands != 1 {
-        return Err(invalid(format!("it has {bands} bands, a raster of one is read (gdal_translate -b 1)")));
-    }
-    if photometric != u64::from(PhotometricInterpretation::BlackIsZero.to_u16()) {
-        return Err(invalid(format!(
-            "its photometric interpretation is {photometric}, 1 (numbers as they are) is read"
-        )));
-    }
-    let class = match SampleFormat::from_u16_exhaustive(format as u16) {
-        SampleFormat::Uint => Some(Class::Unsigned),
-        SampleFormat::Int => Some(Class::Signed),
-        SampleFormat::IEEEFP => Some(Class::Float),
-        _ => None,
+    let [Ok(width), Ok(height)] = size.map(i32::try_from) else {
+        let message = format!(
+            "it is {} x {} cells, at most {} are allowed along each side",
+            size[0],
+            size[1],
+            i32::MAX
+        );
+        return Err(Failure::file(path, message));
     };
-    let kind = class.and_then(|class| Kind::new(class, bits as usize / 8)).filter(|_| bits % 8 == 0);
-    let kind = kind.ok_or_else(|| {
-        invalid(format!(
-            "its cells have {bits} bits of sample format {format}; whole numbers of 8 to 64 bits and floats of 32 and 64 are read"
-        ))
-    })?;
-    let method = match CompressionMethod::from_u16_exhaustive(compression as u16) {
-        CompressionMethod::None => None,
-        CompressionMethod::LZW => Some(Method::Lzw),
-        CompressionMethod::Deflate | CompressionMethod::OldDeflate => Some(Method::Deflate),
-        CompressionMethod::PackBits => Some(Method::PackBits),
+    if !(1..=1 << 16).contains(&bands) {
+        return Err(Failure::file(path, format!("it has {bands} bands")));
+    }
+    check_size(path, [width as usize, height as usize, 1])?;
+    let bands = bands as usize;
+    let extra = tiff.numbers(directory, Tag::ExtraSamples)?.unwrap_or_default();
+    let alpha = extra.last().filter(|kind| ALPHA.contains(kind) && bands > 1).map(|_| bands - 1);
+    Ok(Layout { size: [width as u32, height as u32], bands, alpha, photometric })
+}
+
+fn check_photometric(photometric: u64) -> Result<(), String> {
+    use PhotometricInterpretation as Photometric;
+    match Photometric::from_u16(photometric as u16) {
+        // Numbers are read as they are, as GDAL does; where 0 is white too.
+        Some(Photometric::BlackIsZero | Photometric::WhiteIsZero | Photometric::RGB | Photometric::CMYK) => Ok(()),
+        Some(Photometric::RGBPalette) => Err(
+            "its cells are colours of a palette, a raster of numbers is read (gdal_translate -expand, or reclassify it)".into(),
+        ),
+        Some(Photometric::TransparencyMask) => Err("its first picture is a mask, not a raster".into()),
+        _ => Err(format!(
+            "its photometric interpretation is {photometric}, which is for photographs; numbers (0 and 1) and colours (2 and 5) are read"
+        )),
+    }
+}
+
+/// The band that is read, counted from 1.
+fn chosen_band(layout: &Layout, band: Option<usize>) -> Result<usize, String> {
+    let count = layout.bands;
+    match band {
+        Some(band) if band <= count => Ok(band),
+        // A file of one band has no choice to make.
+        Some(band) => Err(no_such_band(count, band)),
+        None if count == 1 || count == 2 && layout.alpha.is_some() => Ok(1),
+        None => Err(several_bands(count)),
+    }
+}
+
+/// What to say of several bands where none was named.
+pub(super) fn several_bands(count: usize) -> String {
+    format!("it has {count} bands, a raster of one is read: name it by --band")
+}
+
+pub(super) fn no_such_band(count: usize, band: usize) -> String {
+    format!("--band {band}: it has {count} band{}", if count == 1 { "" } else { "s" })
+}
+
+/// The chunks of a sample, counted from 0, and what its numbers are.
+fn cells(
+    tiff: &mut TiffFile<'_>,
+    path: &Path,
+    directory: &Directory,
+    sample: usize,
+    cache_bytes: u64,
+) -> Result<(TiffCells, Kind)> {
+    let invalid = |message: String| Failure::file(path, message);
+    let Layout { size: [width, height], bands, .. } = layout(tiff, path, directory)?;
+    let mut number = |tag: Tag, default: u64| tiff.number(directory, tag, sample, default);
+    let (kind, bits) =
+        kind_of(number(Tag::BitsPerSample, 1)?, number(Tag::SampleFormat, 1)?).map_err(invalid)?;
+    let method = method_of(number(Tag::Compression, 1)?).map_err(invalid)?;
+    let differences = match number(Tag::Predictor, 1)? {
+        1 => Differences::None,
+        2 if bits == 8 * kind.bytes => Differences::Numbers,
+        3 if kind.is_float() => Differences::FloatBytes,
         other => {
             return Err(invalid(format!(
-                "its compression is {other:?} ({compression}); none, LZW, Deflate and PackBits are read \
-                (gdal_translate -co COMPRESS=DEFLATE)"
+                "its predictor is {other} of {bits} bits; 1, 2 of whole bytes, and 3 of floats are read"
             )));
         }
     };
-    let differences = match number(Tag::Predictor, 1)? {
-        1 => Differences::None,
-        2 => Differences::Numbers,
-        3 if kind.is_float() => Differences::FloatBytes,
-        other => return Err(invalid(format!("its predictor is {other}; 1, 2, and 3 of floats are read"))),
+    // Without packing there is no predictor.
+    let differences = if method == Method::Stored { Differences::None } else { differences };
+    let is_planar = match number(Tag::PlanarConfiguration, 1)? {
+        1 => false,
+        2 => bands > 1,
+        other => return Err(invalid(format!("its planar configuration is {other}, 1 and 2 are read"))),
     };
     let tile_width = number(Tag::TileWidth, 0)?;
     let (name, chunk, tags) = if tile_width > 0 {
@@ -153,26 +277,41 @@ pub(super) fn open(path: &Path, cache_bytes: u64) -> Result<TiffRaster> {
         return Err(invalid(format!("its {name}s are {} x {}", chunk[0], chunk[1])));
     }
     let chunk = chunk.map(|length| length as u32);
-    let [offsets, byte_counts] = tags.map(|tag| decoder.get_tag_u64_vec(tag));
-    let (offsets, byte_counts) = (offsets.map_err(broken)?, byte_counts.map_err(broken)?);
-    let needed = u64::from(width.div_ceil(chunk[0])) * u64::from(height.div_ceil(chunk[1]));
+    let all_bits = tiff.numbers(directory, Tag::BitsPerSample)?.unwrap_or_default();
+    if !is_planar && all_bits.iter().any(|&other| other != bits as u64) {
+        return Err(invalid("its bands have numbers of different bits".into()));
+    }
+    if !directory.has(tags[1]) {
+        return Err(invalid(format!("its {name}s have no lengths")));
+    }
+    let [offsets, byte_counts] = tags.map(|tag| tiff.numbers(directory, tag));
+    let (mut offsets, mut byte_counts) = (offsets?.unwrap_or_default(), byte_counts?.unwrap_or_default());
+    let one = u64::from(width.div_ceil(chunk[0])) * u64::from(height.div_ceil(chunk[1]));
+    let needed = one * if is_planar { bands as u64 } else { 1 };
     if offsets.len() as u64 != needed || byte_counts.len() as u64 != needed {
         let found = offsets.len().min(byte_counts.len());
         return Err(invalid(format!("it has {found} {name}s, {needed} expected")));
     }
+    if is_planar {
+        let first = sample * one as usize;
+        for list in [&mut offsets, &mut byte_counts] {
+            list.drain(..first);
+            list.truncate(one as usize);
+        }
+    }
     for (number, (&offset, &count)) in offsets.iter().zip(&byte_counts).enumerate() {
         let end = offset.saturating_add(count);
-        if end > file_bytes {
+        if end > tiff.length() {
             return Err(invalid(format!(
-                "it is cut short: {name} {number} ends at byte {end}, the file has {file_bytes}"
+                "it is cut short: {name} {number} ends at byte {end}, the file has {}",
+                tiff.length()
             )));
         }
     }
-    let text = |value: TiffResult<String>| value.ok();
-    let no_data = text(decoder.get_tag_ascii_string(Tag::GdalNodata));
-    let no_data = no_data.and_then(|text| NoData::parse(&text, kind));
-    let georeference = georeference(&mut decoder);
-    let is_swapped = decoder.byte_order() != native();
+    let samples = if is_planar { 1 } else { bands };
+    let sample = if is_planar { 0 } else { sample };
+    let is_swapped = tiff.is_swapped();
+    let unpacking = Unpacking { method, differences, kind, bits, samples, sample, is_swapped };
     let mut cells = TiffCells {
         path: path.to_owned(),
         name,
@@ -181,50 +320,82 @@ pub(super) fn open(path: &Path, cache_bytes: u64) -> Result<TiffRaster> {
         bytes_each: kind.bytes,
         offsets,
         byte_counts,
-        fill: fill(kind, no_data),
-        file: Mutex::new(file),
-        access: Access::Plain { is_swapped },
+        fill: fill(kind, None),
+        file: Mutex::new(File::open(path).map_err(|error| Failure::unreadable(path, &error))?),
+        access: Access::Plain,
+        unpacking,
     };
-    if let Some(method) = method {
-        let rows = if name == "tile" { chunk[1] } else { chunk[1].min(height) };
-        let chunk_bytes = u64::from(chunk[0]) * u64::from(rows) * kind.bytes as u64;
-        // Its bytes as they are stored, and as numbers.
-        let busy_bytes = chunk_bytes.saturating_mul(2);
-        if busy_bytes > cache_bytes {
-            return Err(invalid(format!(
-                "its {name}s of {} x {} cells take {chunk_bytes} bytes each when they are unpacked, too many for the {cache_bytes} that --memory-limit \
-                leaves: rewrite it in small tiles (gdal_translate -co TILED=YES)",
-                chunk[0], chunk[1]
-            )));
-        }
-        // Half of the memory at most is for chunks that are being unpacked.
-        let threads = rayon::current_num_threads() as u64;
-        let at_once = (cache_bytes / 2 / busy_bytes).clamp(1, threads);
-        let mut locks = Vec::new();
-        locks.resize_with(at_once as usize, Mutex::default);
-        let cache = ChunkCache::new(cache_bytes - at_once * busy_bytes);
-        let unpacking = Unpacking { method, differences, kind, is_swapped };
-        cells.access = Access::Packed { unpacking, locks, cache };
-    } else {
+    if method == Method::Stored && bits == 8 * kind.bytes {
         cells.check_plain_sizes().map_err(invalid)?;
+    } else {
+        cells.access = cells.packed(cache_bytes).map_err(invalid)?;
     }
-    Ok(TiffRaster { cells, size: [width as usize, height as usize], kind, no_data, georeference })
+    Ok((cells, kind))
 }
 
-fn native() -> ByteOrder {
-    if cfg!(target_endian = "big") { ByteOrder::BigEndian } else { ByteOrder::LittleEndian }
+/// What numbers of so many bits and of a format of TIFF are read as, and the bits.
+fn kind_of(bits: u64, format: u64) -> Result<(Kind, usize), String> {
+    let class = match SampleFormat::from_u16_exhaustive(format as u16) {
+        SampleFormat::Uint | SampleFormat::Void => Some(Class::Unsigned),
+        SampleFormat::Int => Some(Class::Signed),
+        SampleFormat::IEEEFP => Some(Class::Float),
+        _ => None,
+    };
+    let kind = match (class, bits) {
+        (Some(class), 8 | 16 | 32 | 64) => Kind::new(class, bits as usize / 8),
+        (Some(Class::Unsigned), 1..8) => Kind::new(Class::Unsigned, 1),
+        (Some(Class::Unsigned), 9..16) => Kind::new(Class::Unsigned, 2),
+        _ => None,
+    };
+    let kind = kind.ok_or_else(|| {
+        let what = match format {
+            5 | 6 => " (complex numbers)",
+            _ => "",
+        };
+        format!(
+            "its cells have {bits} bits of sample format {format}{what}; whole numbers of 1 to 16, 32 and 64 bits (signed ones of whole bytes) and floats of \
+             16, 32 and 64 are read"
+        )
+    })?;
+    Ok((kind, bits as usize))
+}
+
+fn method_of(compression: u64) -> Result<Method, String> {
+    Ok(match CompressionMethod::from_u16_exhaustive(compression as u16) {
+        CompressionMethod::None => Method::Stored,
+        CompressionMethod::LZW => Method::Lzw,
+        CompressionMethod::Deflate | CompressionMethod::OldDeflate => Method::Deflate,
+        CompressionMethod::PackBits => Method::PackBits,
+        CompressionMethod::ZSTD => Method::Zstandard,
+        _ => {
+            let name = match compression {
+                2..=4 => "that of fax machines",
+                6 | 7 => "JPEG",
+                34_887 => "LERC",
+                34_925 => "LZMA",
+                34_712 => "JPEG 2000",
+                50_001 => "WebP",
+                50_002 | 52_546 => "JPEG XL",
+                _ => "one that is not known",
+            };
+            return Err(format!(
+                "its compression is {name} ({compression}); none, LZW, Deflate, PackBits and Zstandard are read (gdal_translate -co COMPRESS=DEFLATE)"
+            ));
+        }
+    })
 }
 
 /// The bytes of a cell without data; of 0 where no number stands for that.
 fn fill(kind: Kind, no_data: Option<NoData>) -> Vec<u8> {
-    let Some(NoData { whole, float }) = no_data else { return vec![0; kind.bytes] };
+    let Some(no_data) = no_data else { return vec![0; kind.bytes] };
     match (kind.class, kind.bytes) {
-        (Class::Float, 4) => (float as f32).to_ne_bytes().to_vec(),
-        (Class::Float, _) => float.to_ne_bytes().to_vec(),
+        (Class::Float, 2) => half::f16::from_f64(no_data.float).to_ne_bytes().to_vec(),
+        (Class::Float, 4) => (no_data.float as f32).to_ne_bytes().to_vec(),
+        (Class::Float, _) => no_data.float.to_ne_bytes().to_vec(),
         (_, bytes) => {
-            let all = whole.unwrap_or(0).to_le_bytes();
+            let all = no_data.whole.unwrap_or(0).to_le_bytes();
             let mut cell = all[..bytes].to_vec();
-            if native() == ByteOrder::BigEndian {
+            if cfg!(target_endian = "big") {
                 cell.reverse();
             }
             cell
@@ -232,24 +403,58 @@ fn fill(kind: Kind, no_data: Option<NoData>) -> Vec<u8> {
     }
 }
 
-/// The tags of the raster's place. What a file has wrongly is left out.
-fn georeference(decoder: &mut TiffDecoder) -> Georeference {
-    let mut place = Georeference::default();
+/// The tags of the raster's place.
+fn georeference(tiff: &mut TiffFile<'_>, directory: &Directory) -> Result<Georeference> {
+    let mut tags = Vec::new();
     for tag in GEO_TAGS {
         let value = match tag {
-            Tag::GeoKeyDirectoryTag => decoder.get_tag_u16_vec(tag).map(GeoValue::Shorts),
-            Tag::GeoAsciiParamsTag => decoder.get_tag_ascii_string(tag).map(GeoValue::Text),
-            _ => decoder.get_tag_f64_vec(tag).map(GeoValue::Doubles),
+            Tag::GeoKeyDirectoryTag => {
+                let shorts = |numbers: Vec<u64>| numbers.into_iter().map(|number| number as u16).collect();
+                tiff.numbers(directory, tag)?.map(|numbers| GeoValue::Shorts(shorts(numbers)))
+            }
+            Tag::GeoAsciiParamsTag => tiff.text(directory, tag)?.map(GeoValue::Text),
+            _ => tiff.doubles(directory, tag)?.map(GeoValue::Doubles),
         };
-        place.tags.extend(value.ok().map(|value| (tag, value)));
+        tags.extend(value.map(|value| (tag, value)));
     }
-    place
+    Ok(Georeference::from_tags(tags))
 }
 
 impl TiffCells {
     /// Whether reading takes memory for decoded chunks.
     pub(super) fn is_packed(&self) -> bool {
         matches!(self.access, Access::Packed { .. })
+    }
+
+    /// Locks and a cache for chunks that are unpacked.
+    ///
+    /// # Errors
+    /// Chunks that take more than `cache_bytes`.
+    fn packed(&self, cache_bytes: u64) -> Result<Access, String> {
+        let [width, height] = self.chunk;
+        let rows = if self.name == "tile" { height } else { height.min(self.size[1]) };
+        let row_bytes = u64::from(width) * (self.unpacking.samples * self.bytes_each) as u64;
+        let chunk_bytes = row_bytes.saturating_mul(rows.into());
+        // Its bytes as they are stored, and as numbers.
+        let busy_bytes = chunk_bytes.saturating_mul(2);
+        if busy_bytes > cache_bytes {
+            return Err(format!(
+                "its {}s of {width} x {height} cells take {chunk_bytes} bytes each when they are unpacked, too many for the {cache_bytes} that --memory-limit \
+                leaves: rewrite it in small tiles (gdal_translate -co TILED=YES)",
+                self.name
+            ));
+        }
+        // Half of the memory at most is for chunks that are being unpacked.
+        let threads = rayon::current_num_threads() as u64;
+        let at_once = (cache_bytes / 2 / busy_bytes).clamp(1, threads);
+        let mut locks = Vec::new();
+        locks.resize_with(at_once as usize, Mutex::default);
+        Ok(Access::Packed { locks, cache: ChunkCache::new(cache_bytes - at_once * busy_bytes) })
+    }
+
+    /// The bytes of a cell.
+    pub(super) fn bytes_each(&self) -> usize {
+        self.bytes_each
     }
 
     fn chunks_across(&self) -> u32 {
@@ -269,7 +474,8 @@ impl TiffCells {
         for (number, &count) in self.byte_counts.iter().enumerate() {
             let window = self.window(number as u32);
             let rows = if self.name == "tile" { self.chunk[1] } else { window.height };
-            let needed = u64::from(self.chunk[0]) * u64::from(rows) * self.bytes_each as u64;
+            let row_bytes = u64::from(self.chunk[0]) * (self.unpacking.samples * self.bytes_each) as u64;
+            let needed = row_bytes.saturating_mul(rows.into());
             if count < needed && count > 0 {
                 return Err(format!("its {} {number} has {count} bytes, {needed} expected", self.name));
             }
@@ -301,15 +507,15 @@ impl TiffCells {
                     continue;
                 }
                 match &self.access {
-                    Access::Plain { is_swapped } => {
-                        self.read_plain(*is_swapped, number, part, &mut |row, bytes| {
+                    Access::Plain => {
+                        self.read_plain(number, part, &mut |row, bytes| {
                             segment(place(part.y) + row * window.width as usize, bytes)
                         })?;
                     }
-                    Access::Packed { unpacking, locks, cache } => {
+                    Access::Packed { locks, cache } => {
                         let bytes = match cache.find(number) {
                             Some(bytes) => bytes,
-                            None => self.unpack(unpacking, locks, cache, number)?,
+                            None => self.unpack(locks, cache, number)?,
                         };
                         let pitch = width as usize * self.bytes_each;
                         let start = (part.x - chunk.x) as usize * self.bytes_each;
@@ -327,17 +533,12 @@ impl TiffCells {
 
     /// Reads a part of a chunk that is stored as it is: all rows at once where they are whole and few, else one by one. `segment` takes the number
     /// of a row in the part.
-    fn read_plain(
-        &self,
-        is_swapped: bool,
-        number: u32,
-        part: RasterWindow,
-        segment: &mut Segment<'_>,
-    ) -> Result<(), Error> {
+    fn read_plain(&self, number: u32, part: RasterWindow, segment: &mut Segment<'_>) -> Result<(), Error> {
         let chunk = self.window(number);
-        let pitch = self.chunk[0] as usize * self.bytes_each;
-        let start = (part.x - chunk.x) as usize * self.bytes_each;
-        let length = part.width as usize * self.bytes_each;
+        let step = self.unpacking.samples * self.bytes_each;
+        let pitch = self.chunk[0] as usize * step;
+        let start = (part.x - chunk.x) as usize * step + self.unpacking.sample * self.bytes_each;
+        let length = (part.width as usize - 1) * step + self.bytes_each;
         let is_wide = 2 * length > pitch;
         let rows_at_once = if is_wide { (MAX_READ_BYTES / pitch).clamp(1, part.height as usize) } else { 1 };
         let mut rows = vec![0; (rows_at_once - 1) * pitch + length];
@@ -347,11 +548,12 @@ impl TiffCells {
             let bytes = &mut rows[..(count - 1) * pitch + length];
             let from = self.offsets[number as usize] + (u64::from(y - chunk.y) * pitch as u64) + start as u64;
             self.read_at(from, bytes).map_err(|error| self.failed(number, &error))?;
-            if is_swapped {
-                swap(bytes, self.bytes_each);
-            }
-            for row in bytes.chunks(pitch) {
-                segment((y - part.y) as usize, &row[..length])?;
+            for row in bytes.chunks_mut(pitch) {
+                let cells = gather(&mut row[..length], step, self.bytes_each);
+                if self.unpacking.is_swapped {
+                    swap(cells, self.bytes_each);
+                }
+                segment((y - part.y) as usize, cells)?;
                 y += 1;
             }
         }
@@ -365,29 +567,18 @@ impl TiffCells {
     }
 
     /// Unpacks a chunk, unless another thread has done so meanwhile.
-    fn unpack(
-        &self,
-        unpacking: &Unpacking,
-        locks: &[Mutex<()>],
-        cache: &ChunkCache,
-        number: u32,
-    ) -> Result<Arc<Vec<u8>>, Error> {
+    fn unpack(&self, locks: &[Mutex<()>], cache: &ChunkCache, number: u32) -> Result<Arc<Vec<u8>>, Error> {
         let _lock = locks[number as usize % locks.len()].lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(bytes) = cache.find(number) {
             return Ok(bytes);
         }
         let failed = |error: io::Error| self.failed(number, &error);
-        let width = self.chunk[0] as usize;
         let rows = if self.name == "tile" { self.chunk[1] } else { self.window(number).height };
-        let length = width.saturating_mul(rows as usize).saturating_mul(self.bytes_each);
-        let [mut packed, mut cells] = [Vec::new(), Vec::new()];
-        let packed_length = self.byte_counts[number as usize] as usize;
-        for (bytes, length) in [(&mut packed, packed_length), (&mut cells, length)] {
-            bytes.try_reserve_exact(length).map_err(|_| failed(io::ErrorKind::OutOfMemory.into()))?;
-            bytes.resize(length, 0);
-        }
+        // No more than the file has, as that was checked when it was opened.
+        let mut packed = vec![0; self.byte_counts[number as usize] as usize];
         self.read_at(self.offsets[number as usize], &mut packed).map_err(failed)?;
-        unpacking.unpack(&packed, width, &mut cells).map_err(failed)?;
+        let cells =
+            self.unpacking.unpack(&packed, [self.chunk[0] as usize, rows as usize]).map_err(failed)?;
         let cells = Arc::new(cells);
         cache.keep(number, &cells);
         Ok(cells)

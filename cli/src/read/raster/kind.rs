@@ -12,14 +12,14 @@ pub(crate) enum Class {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Kind {
     pub(crate) class: Class,
-    /// 1, 2, 4 or 8; of floats 4 or 8.
+    /// 1, 2, 4 or 8; of floats 2, 4 or 8.
     pub(crate) bytes: usize,
 }
 
 impl Kind {
     /// `None` for a width that no reader takes.
     pub(crate) fn new(class: Class, bytes: usize) -> Option<Self> {
-        let is_known = matches!((class, bytes), (_, 4 | 8) | (Class::Unsigned | Class::Signed, 1 | 2));
+        let is_known = matches!((class, bytes), (_, 2 | 4 | 8) | (Class::Unsigned | Class::Signed, 1));
         is_known.then_some(Self { class, bytes })
     }
 
@@ -33,7 +33,7 @@ impl Kind {
         let class = match descr.strip_prefix(['<', '>'])?.split_at_checked(1)? {
             ("u", "2" | "4" | "8") => Class::Unsigned,
             ("i", "2" | "4" | "8") => Class::Signed,
-            ("f", "4" | "8") => Class::Float,
+            ("f", "2" | "4" | "8") => Class::Float,
             _ => return None,
         };
         Self::new(class, descr[2..].parse().ok()?)
@@ -53,29 +53,32 @@ impl Kind {
         self.class == Class::Float
     }
 
-    /// Calls `each` with the place and the number of every cell of whole numbers, whose bytes are in this machine's order. Numbers beyond
-    /// 63 bits become the largest that there is.
-    pub(crate) fn each_whole(self, cells: &[u8], mut each: impl FnMut(usize, i64)) {
+    /// Calls `each` with the place and the number of every cell of whole numbers, whose bytes are in this machine's order; `None` for the number of no
+    /// data. Numbers beyond 63 bits become the largest that there is.
+    pub(crate) fn each_whole(
+        self,
+        cells: &[u8],
+        no_data: Option<i128>,
+        mut each: impl FnMut(usize, Option<i64>),
+    ) {
         macro_rules! cells_of {
-            ($number:ty) => {
+            ($number:ty, $wide:expr) => {{
+                let no_data = no_data.and_then(|number| <$number>::try_from(number).ok());
                 for (place, bytes) in cells.as_chunks().0.iter().enumerate() {
-                    each(place, i64::from(<$number>::from_ne_bytes(*bytes)));
+                    let number = <$number>::from_ne_bytes(*bytes);
+                    each(place, if no_data == Some(number) { None } else { Some($wide(number)) });
                 }
-            };
+            }};
         }
         match (self.class, self.bytes) {
-            (Class::Signed, 1) => cells_of!(i8),
-            (Class::Signed, 2) => cells_of!(i16),
-            (Class::Signed, 4) => cells_of!(i32),
-            (Class::Signed, _) => cells_of!(i64),
-            (_, 1) => cells_of!(u8),
-            (_, 2) => cells_of!(u16),
-            (_, 4) => cells_of!(u32),
-            _ => {
-                for (place, bytes) in cells.as_chunks().0.iter().enumerate() {
-                    each(place, i64::try_from(u64::from_ne_bytes(*bytes)).unwrap_or(i64::MAX));
-                }
-            }
+            (Class::Signed, 1) => cells_of!(i8, i64::from),
+            (Class::Signed, 2) => cells_of!(i16, i64::from),
+            (Class::Signed, 4) => cells_of!(i32, i64::from),
+            (Class::Signed, _) => cells_of!(i64, std::convert::identity),
+            (_, 1) => cells_of!(u8, i64::from),
+            (_, 2) => cells_of!(u16, i64::from),
+            (_, 4) => cells_of!(u32, i64::from),
+            _ => cells_of!(u64, |number| i64::try_from(number).unwrap_or(i64::MAX)),
         }
     }
 
@@ -86,7 +89,11 @@ impl Kind {
 
     /// [`Self::each_whole`] for cells of floats.
     pub(crate) fn each_float(self, cells: &[u8], mut each: impl FnMut(usize, f64)) {
-        if self.bytes == 4 {
+        if self.bytes == 2 {
+            for (place, bytes) in cells.as_chunks().0.iter().enumerate() {
+                each(place, half::f16::from_ne_bytes(*bytes).to_f64());
+            }
+        } else if self.bytes == 4 {
             for (place, bytes) in cells.as_chunks().0.iter().enumerate() {
                 each(place, f64::from(f32::from_ne_bytes(*bytes)));
             }
@@ -98,30 +105,43 @@ impl Kind {
     }
 }
 
-/// The number that stands for cells without data.
+/// The number that stands for cells without data, as it is compared with the numbers of cells before any scale.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct NoData {
     /// As cells of whole numbers have it; none where they can't.
-    pub(crate) whole: Option<i64>,
-    /// As cells of floats have it: rounded to 32 bits where they have no more.
+    pub(crate) whole: Option<i128>,
     pub(crate) float: f64,
+    /// What floats may differ by, as part of both numbers together: they are written with few digits, and in more or fewer bits.
+    slack: f64,
 }
 
 impl NoData {
     /// Reads the number as text; `None` where it is none.
     pub(crate) fn parse(text: &str, kind: Kind) -> Option<Self> {
         let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
-        let value: f64 = text.parse().ok()?;
+        let float: f64 = text.parse().ok()?;
         let whole = match text.parse::<i128>() {
-            Ok(number) => Some(i64::try_from(number).unwrap_or(if number > 0 { i64::MAX } else { i64::MIN })),
-            Err(_) => (value.fract() == 0.0 && value.abs() < 9e15).then_some(value as i64),
+            Ok(number) => Some(number),
+            Err(_) => (float.fract() == 0.0 && float.abs() < 1e30).then_some(float as i128),
         };
-        let float = if kind.bytes == 4 { f64::from(value as f32) } else { value };
-        Some(Self { whole, float })
+        // GDAL's, but for 16 bits, which it has as 32.
+        let slack = match kind.bytes {
+            2 => 2.0 * f64::from(half::f16::EPSILON),
+            4 => 2.0 * f64::from(f32::EPSILON),
+            _ => 2.0 * f64::EPSILON,
+        };
+        Some(Self { whole, float, slack })
+    }
+
+    /// Whether cells of whole numbers can hold the number.
+    pub(crate) fn is_whole(self) -> bool {
+        self.whole.is_some()
     }
 
     pub(crate) fn is_float(self, value: f64) -> bool {
-        value == self.float || value.is_nan() && self.float.is_nan()
+        value == self.float
+            || value.is_nan() && self.float.is_nan()
+            || value.is_finite() && (value - self.float).abs() < self.slack * (value + self.float).abs()
     }
 }
 
@@ -137,12 +157,13 @@ mod tests {
             ("<u2", "u16"),
             (">i4", "i32"),
             ("<u8", "u64"),
+            ("<f2", "f16"),
             ("<f4", "f32"),
             (">f8", "f64"),
         ] {
             assert_eq!(Kind::from_descr(descr).map(Kind::name).as_deref(), Some(name));
         }
-        for descr in ["", "<", "<f", "<f2", "|S1", "=i8", "<c8", ">b1", "<u16", "<é4"] {
+        for descr in ["", "<", "<f", "<f1", "|S1", "=i8", "<c8", ">b1", "<u16", "<é4"] {
             assert_eq!(Kind::from_descr(descr), None, "{descr}");
         }
     }
@@ -153,11 +174,18 @@ mod tests {
         let text = "-3.4028234663852886e+38\0";
         assert!(NoData::parse(text, float).unwrap().is_float(f64::from(f32::MIN)));
         assert!(NoData::parse(" nan", double).unwrap().is_float(f64::NAN));
+        assert!(NoData::parse("-3.40282346600000016e+38", float).unwrap().is_float(f64::from(f32::MIN)));
+        assert!(!NoData::parse("-9999", float).unwrap().is_float(-9998.9));
+        for other in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 0.0, 1.0] {
+            assert!(!NoData::parse("-9999", double).unwrap().is_float(other));
+        }
+        assert!(NoData::parse("inf", float).unwrap().is_float(f64::INFINITY));
+        assert!(!NoData::parse("inf", float).unwrap().is_float(1.0));
         assert!(!NoData::parse("0.1", double).unwrap().is_float(f64::from(0.1_f32)));
         assert_eq!(NoData::parse("255", byte).unwrap().whole, Some(255));
         assert_eq!(NoData::parse("-9999.0", byte).unwrap().whole, Some(-9999));
         assert_eq!(NoData::parse("1.5", byte).unwrap().whole, None);
-        assert_eq!(NoData::parse("18446744073709551615", byte).unwrap().whole, Some(i64::MAX));
+        assert_eq!(NoData::parse("18446744073709551615", byte).unwrap().whole, Some(u64::MAX.into()));
         assert_eq!(NoData::parse("none", byte), None);
     }
 }
