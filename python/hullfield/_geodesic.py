@@ -72,8 +72,8 @@ class GeodesicPath:
 class Geodesic:
     """Exact geodesic distances and shortest paths over the triangles of a mesh. Made by :func:`geodesic`.
 
-    Vertices and faces are named by their numbers in the mesh as given. Vertices at equal places count as one, so a seam is no wall. Edges
-    connect faces, vertices do not. It pickles as vertices and faces, and can be shared between threads.
+    Vertices and faces are named by their numbers in the mesh as given. Vertices at equal places, bit for bit, count as one, so a seam is no
+    wall. Edges connect faces, vertices do not: a vertex that merely lies on another face, or almost at another vertex, has distances of its own. It pickles as vertices and faces, and can be shared between threads.
 
     A source is a vertex by its number, or a point on a face as a tuple of the face and three barycentric coordinates. Several sources are a
     list of vertices, or a tuple of arrays ``(faces (k,), barycentric (k, 3))``.
@@ -84,9 +84,11 @@ class Geodesic:
     __slots__ = ("_faces", "_surface", "_to_surface", "_vertices")
 
     def __init__(self, vertices: Floats, faces: npt.NDArray[np.uint32]) -> None:
-        self._vertices, self._faces = vertices, faces
-        self._surface = Surface(vertices, faces)
-        self._to_surface: npt.NDArray[np.uint32] = self._surface._native.vertices_at(vertices)
+        # Arrays of the caller may change later; those that are handed out may not.
+        self._vertices: Floats = _kept(vertices)
+        self._faces: npt.NDArray[np.uint32] = _kept(faces)
+        self._surface = Surface(self._vertices, self._faces)
+        self._to_surface: npt.NDArray[np.uint32] = self._surface._native.vertices_at(self._vertices)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Geodesic, (self._vertices, self._faces))
@@ -101,12 +103,12 @@ class Geodesic:
 
     @property
     def vertices(self) -> Floats:
-        """The vertices as given, (n, 3)."""
+        """The vertices as given, (n, 3). The array is read-only: copy it to change it."""
         return self._vertices
 
     @property
     def faces(self) -> npt.NDArray[np.uint32]:
-        """The faces as given, (m, 3)."""
+        """The faces as given, (m, 3). The array is read-only."""
         return self._faces
 
     @query
@@ -270,8 +272,14 @@ def geodesic(vertices: Any, faces: Any = None) -> Geodesic:
         raise InvalidInputError(
             "geodesic needs triangles: triangulate the mesh, or use hullfield.navigate.surface.Surface"
         )
-    # Arrays of the caller may change later.
-    return Geodesic(points.copy(), corners.copy())
+    return Geodesic(points, corners)
+
+
+def _kept(array: Any) -> Any:
+    """A copy that nobody can write to."""
+    copy = array.copy()
+    copy.setflags(write=False)
+    return copy
 
 
 def _same(value: Any) -> Any:

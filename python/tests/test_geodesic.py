@@ -8,6 +8,7 @@ import pytest
 from test_surface import CUBE, hills
 
 import hullfield
+from hullfield.navigate.surface import Model, Places, Surface
 
 TRIANGLES = [[0, 2, 3], [0, 3, 1], [4, 5, 7], [4, 7, 6], [0, 1, 5], [0, 5, 4], [2, 6, 7], [2, 7, 3]]
 TRIANGLES += [[0, 4, 6], [0, 6, 2], [1, 3, 7], [1, 7, 5]]
@@ -159,6 +160,63 @@ def test_vertices_keep_the_numbers_of_the_mesh() -> None:
     assert table.shape == (11, 11) and np.isinf(table[6]).all() and table[7, 8] == 1
     with pytest.raises(hullfield.InvalidInputError, match="vertex 6 belongs to no face"):
         ours.distance(6)
+
+
+def test_a_distance_belongs_to_a_vertex_not_to_its_place() -> None:
+    # A floor, and a square on it that shares no vertex with it; a corner of the square lies on the floor's diagonal.
+    vertices = np.array([[0, 0, 0], [9, 0, 0], [9, 9, 0], [0, 9, 0], [3, 3, 0], [5, 3, 0], [5, 4, 0], [3, 4, 0]], float)
+    faces = [[0, 1, 2], [0, 2, 3], [4, 6, 5], [4, 7, 6]]
+    ours = hullfield.geodesic(vertices, faces)
+    table = ours.all_pairs()
+    assert (table == ours.distances(range(8))).all() and (table == table.T).all()
+    assert np.isinf(table[:4, 4:]).all() and np.isfinite(table[:4, :4]).all() and np.isfinite(table[4:, 4:]).all()
+    nearest = ours.nearest([1, 7])
+    assert nearest.sources.tolist() == [0] * 4 + [1] * 4 and np.isfinite(nearest.distances).all()
+    assert not ours.path(0, 4).is_reached and not ours.path(4, 0).is_reached
+    # By a face: the floor's diagonal goes through the square's corner.
+    assert np.isinf(ours.distance((0, [2 / 3, 0, 1 / 3]))[4:]).all()
+    assert np.isinf(ours.distance((2, [1, 0, 0]))[:4]).all()
+    # A strip around, slit open by two ulps: as far as the way around.
+    slit = 2 + 1e-15
+    ring = [[2, 0], [2, 3], [0, 3], [0, 0], [slit, 0]]
+    vertices = np.array([[x, y, z] for x, y in ring for z in (0, 1)])
+    faces = [[k, k + 2, k + 3] for k in range(0, 8, 2)] + [[k, k + 3, k + 1] for k in range(0, 8, 2)]
+    ours = hullfield.geodesic(vertices, faces)
+    found = ours.distance(0)
+    assert found[[8, 9]] == pytest.approx([10, np.sqrt(101)], rel=1e-12)
+    assert ours.distance(8)[0] == found[8] == pytest.approx(ours.path(0, 8).length)
+    for row in range(10):
+        at = ours.surface.locate(vertices[row])
+        assert at is not None and at.vertex == row
+    assert (ours.surface.locations(vertices)["vertex"] == np.arange(10)).all()
+    inside = ours.surface.locate([1, 3, 0.25])
+    assert inside is not None and inside.vertex is None
+
+
+def test_what_it_hands_out_cannot_spoil_it() -> None:
+    vertices, faces = hills(5)
+    ours = hullfield.geodesic(vertices, faces)
+    for array in (ours.vertices, ours.faces):
+        with pytest.raises(ValueError, match="read-only"):
+            array[:] = 0
+        with pytest.raises(ValueError, match="read-only"):
+            array *= 2
+    assert (ours.vertices == vertices).all() and (ours.faces == faces).all()
+    distances, path = ours.distance(0), ours.path(0, 24)
+    mine = ours.vertices.copy()
+    mine *= 1000
+    for array in (ours.surface.vertices, ours.surface.triangles, distances, path.points, path.barycentric):
+        array[:] = 0
+    assert ours.path(0, 24).length == pytest.approx(ours.distance(0)[24]) and len(ours.path(0, 24).barycentric) > 1
+    # Nor can the arrays that it was made of, or that places and models were.
+    at = np.array([[1.0, 1.0, 0.0]])
+    places, model = Places(at), Model(vertices, faces)
+    before = ours.surface.distance_to_wall(places)
+    at *= 100
+    vertices *= 100
+    after = ours.surface.distance_to_wall(pickle.loads(pickle.dumps(places)))
+    assert before is not None and after is not None and before.distance == after.distance
+    assert Surface.from_models([model]).bounds.tolist() == ours.surface.bounds.tolist()
 
 
 def test_meshes_come_as_they_are() -> None:

@@ -1,6 +1,8 @@
-//! A field's distances at vertices equal its distances at points there.
+//! A field's distances at vertices are those of the vertices, not of what else lies there.
 
-use hullfield::navigate::surface::{Method as SurfaceMethod, Model, Options as SurfaceOptions, Surface};
+use hullfield::navigate::surface::{
+    Method as SurfaceMethod, Model, ModelFace, Options as SurfaceOptions, Place, Surface,
+};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::{extent, seed};
 
@@ -38,23 +40,42 @@ fn sheet(
     (points, triangles)
 }
 
-/// Compares the distances at vertices with those of points there, bit for bit, and returns them.
-fn same_as_points(name: &str, surface: &Surface, source: Point) -> Vec<f64> {
+/// Compares the distances at vertices with those of the vertices as places, and of points there, bit for bit, and returns them.
+fn same_as_points(name: &str, surface: &Surface, source: impl Into<Place> + Copy) -> Vec<f64> {
+    let source: Place = source.into();
     let field = surface.field(source).unwrap();
     let distances = field.at_vertices();
-    let mut walkable = vec![false; distances.len()];
-    for (triangle, corners) in surface.triangles().iter().enumerate() {
-        for &corner in corners {
-            walkable[corner as usize] |= surface.is_walkable(triangle as u32);
-        }
-    }
     assert_eq!(distances.len(), surface.vertices().len());
     for (i, (vertex, &distance)) in surface.vertices().zip(&distances).enumerate() {
-        // A point on no walkable triangle is moved elsewhere.
-        let there = if walkable[i] { field.distance(vertex).unwrap() } else { None };
-        assert_eq!(distance, there.unwrap_or(f64::INFINITY), "{name}: vertex {i} from {source:?}");
+        let there = field.distance(Place::Vertex(i as u32)).unwrap().unwrap_or(f64::INFINITY);
+        assert_eq!(distance, there, "{name}: vertex {i} from {source:?}");
+        // A position takes the best of all surfaces there; one on no walkable triangle is moved elsewhere.
+        let located = surface.locate_all(vertex).unwrap();
+        if located.len() == 1 && surface.vertex_at(&located[0]) == Some(i as u32) {
+            let there = field.distance(vertex).unwrap().unwrap_or(f64::INFINITY);
+            assert_eq!(distance, there, "{name}: the position of vertex {i} from {source:?}");
+        }
     }
     distances
+}
+
+/// Compares the distances between all pairs of vertices, both ways and with the exact paths, and returns them.
+fn same_both_ways(name: &str, surface: &Surface) -> Vec<Vec<f64>> {
+    let count = surface.vertices().len() as u32;
+    let rows: Vec<Vec<f64>> =
+        (0..count).map(|source| same_as_points(name, surface, Place::Vertex(source))).collect();
+    let queries: Vec<[Place; 2]> =
+        (0..count).flat_map(|a| (0..count).map(move |b| [a, b].map(Place::Vertex))).collect();
+    let paths = surface.paths(&queries, &SurfaceMethod::Exact.into()).unwrap().rows;
+    for (k, path) in paths.iter().enumerate() {
+        let [a, b] = [k / count as usize, k % count as usize];
+        for (what, other) in [("back", rows[b][a]), ("path", path.length)] {
+            let found = rows[a][b];
+            let is_same = found == other || (found - other).abs() <= 1e-12 * found;
+            assert!(is_same, "{name}, from {a} to {b}: {found}, {what} {other}");
+        }
+    }
+    rows
 }
 
 /// Checks that the distances at all vertices, at points there, and along traced paths are those in the plane.
@@ -102,23 +123,82 @@ fn the_diagonal_of_a_square_of_eight_triangles_is_exact() {
     }
 }
 
-/// A tent on a floor to which it is not welded, with one foot in the middle of a triangle: a point there lies on both.
+/// A tent on a floor to which it is not welded, with one foot in the middle of a triangle and one on its side: no edge joins them.
 #[test]
-fn a_vertex_on_another_sheet_is_as_far_as_a_point_there() {
+fn a_vertex_on_another_sheet_has_a_distance_of_its_own() {
     let floor = vec![[0.0, 0.0, 0.0], [8.0, 0.0, 0.0], [0.0, 8.0, 0.0]];
-    let tent = vec![[2.0, 2.0, 0.0], [2.0, 2.0, 3.0], [3.0, 2.0, 3.0]];
+    let tent = vec![[2.0, 2.0, 0.0], [2.0, 2.0, 3.0], [3.0, 0.0, 0.0]];
     let models = [floor, tent].map(|points| Model::triangles(points, &[[0, 1, 2]]));
     let mut surface = Surface::new(&models, SurfaceOptions::default()).unwrap();
-    for source in [[0.0; 3], [2.0, 2.0, 3.0]] {
-        let distances = same_as_points("tent", &surface, source);
-        let from = if source[2] == 0.0 { 8.0f64.sqrt() } else { 3.0 };
-        assert!((distances[3] - from).abs() < 1e-14, "{distances:?}");
+    let rows = same_both_ways("tent", &surface);
+    for (a, b) in (0..6).flat_map(|a| (0..6).map(move |b| (a, b))) {
+        assert_eq!(rows[a][b].is_finite(), (a < 3) == (b < 3), "{a}, {b}: {}", rows[a][b]);
     }
-    // With only the floor walkable, the foot is still on it.
+    assert_eq!((rows[0][1], rows[3][4]), (8.0, 3.0));
+    // A position takes both sheets, and says so; a name takes one.
+    let foot = [2.0, 2.0, 0.0];
+    assert!(surface.field(foot).unwrap().is_ambiguous() && surface.locate_all(foot).unwrap().len() == 2);
+    let face = |model: u32| Place::Face { face: ModelFace { model, face: 0 }, position: foot };
+    for model in [0, 1] {
+        let distances = surface.field(face(model)).unwrap().at_vertices();
+        assert!((0..6).all(|i| distances[i].is_finite() == ((i < 3) == (model == 0))), "{distances:?}");
+    }
+    // With only the floor walkable, the tent's vertices are on nothing.
     surface.set_walkable_where(|triangle, _| triangle == 0);
     let distances = surface.field([0.0; 3]).unwrap().at_vertices();
-    assert!((distances[3] - 8.0f64.sqrt()).abs() < 1e-14, "{distances:?}");
-    assert!(distances[4].is_infinite() && distances[5].is_infinite());
+    assert!(distances[3..].iter().all(|distance| distance.is_infinite()), "{distances:?}");
+}
+
+/// A strip of squares bent once around, its last corners beside its first: `gap` away, or joined for a gap of 0.
+fn slit_band(gap: f64, scale: f64) -> Surface {
+    let corners = [[2.0, 0.0], [2.0, 3.0], [0.0, 3.0], [0.0, 0.0], [2.0 + gap, 0.0]];
+    let points: Vec<Point> =
+        corners.iter().flat_map(|&[x, y]| [0.0, 1.0].map(|z| [scale * x, scale * y, scale * z])).collect();
+    let triangles: Vec<[u32; 3]> =
+        (0..4).flat_map(|k| [[2 * k, 2 * k + 2, 2 * k + 3], [2 * k, 2 * k + 3, 2 * k + 1]]).collect();
+    Surface::new(&[Model::triangles(points, &triangles)], SurfaceOptions::default()).unwrap()
+}
+
+/// However narrow a slit is, vertices on its two sides are as far apart as the way around. Joined by equal coordinates, it is none.
+#[test]
+fn a_slit_of_a_few_ulps_is_a_slit() {
+    for (gap, scale) in [(1e-3, 1.0), (1e-9, 1.0), (2e-15, 1.0), (4.5e-16, 1.0), (2e-15, 1e6), (3e-15, 1e-5)]
+    {
+        let surface = slit_band(gap, scale);
+        assert_eq!(surface.vertices().len(), 10, "{gap}");
+        let rows = same_both_ways("slit", &surface);
+        for (i, way) in [(8, 10.0 + gap), (9, (10.0 + gap).hypot(1.0)), (1, 1.0), (2, 3.0)] {
+            let [found, way] = [rows[0][i], way * scale];
+            assert!((found - way).abs() < 1e-12 * way, "gap {gap}, scale {scale}: {found} to {i}, not {way}");
+        }
+        // A position that is a vertex, bit for bit, is that vertex.
+        let vertices: Vec<Point> = surface.vertices().collect();
+        for (i, &vertex) in vertices.iter().enumerate() {
+            let at = surface.locate(vertex).unwrap().unwrap();
+            assert_eq!((surface.vertex_at(&at), at.distance), (Some(i as u32), 0.0), "gap {gap}");
+            let field = surface.field(vertex).unwrap();
+            assert_eq!((field.at_vertices(), field.is_ambiguous()), (rows[i].clone(), false), "gap {gap}");
+            let path = surface.path(vertex, vertices[0], &SurfaceMethod::Exact.into()).unwrap();
+            assert!((path.length - rows[i][0]).abs() <= 1e-12 * scale, "gap {gap}: {}", path.length);
+        }
+    }
+    let closed = slit_band(0.0, 1.0);
+    assert_eq!((closed.vertices().len(), closed.report().welded_count), (8, 2));
+}
+
+/// A box on a floor without a common vertex, its bottom in the floor's plane, some of its corners on the floor's sides.
+#[test]
+fn a_box_on_a_floor_is_an_island() {
+    let floor = vec![[0.0, 0.0, 0.0], [9.0, 0.0, 0.0], [9.0, 9.0, 0.0], [0.0, 9.0, 0.0]];
+    let points =
+        (0..8).map(|i| [(2 + (i & 1)) as f64, 3.0 * (i >> 1 & 1) as f64, f64::from(i >> 2)]).collect();
+    let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+    let models = [Model::polygons(floor, [[0, 1, 2, 3]]), Model::polygons(points, faces)];
+    let surface = Surface::new(&models, SurfaceOptions::default()).unwrap();
+    let rows = same_both_ways("box", &surface);
+    for (a, b) in (0..12).flat_map(|a| (0..12).map(move |b| (a, b))) {
+        assert_eq!(rows[a][b].is_finite(), (a < 4) == (b < 4), "{a}, {b}: {}", rows[a][b]);
+    }
 }
 
 /// Flat, rolled up to half a turn, and folded at each column, with every choice of diagonals: all unfold into the plane.

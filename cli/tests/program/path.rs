@@ -595,3 +595,40 @@ fn an_unknown_face_is_an_error_of_its_row_and_column() {
         assert!(message.contains(expected), "{options}: {message}");
     }
 }
+
+/// A post without a bottom on a floor, which it shares no vertex with; and a strip around it, slit open by two ulps.
+const POST: &str = "v 0 0 0\nv 8 0 0\nv 8 8 0\nv 0 8 0\nv 3 3 0\nv 5 3 0\nv 4 5 0\nv 3 3 2\nv 5 3 2\nv 4 5 2\n\
+    f 1 2 3\nf 1 3 4\nf 5 6 9 8\nf 6 7 10 9\nf 7 5 8 10\n";
+const SLIT: &str = "v 2 0 0\nv 2 0 1\nv 2 3 0\nv 2 3 1\nv 0 3 0\nv 0 3 1\nv 0 0 0\nv 0 0 1\nv 2.000000000000001 0 0\n\
+    v 2.000000000000001 0 1\nf 1 3 4 2\nf 3 5 6 4\nf 5 7 8 6\nf 7 9 10 8\n";
+
+#[test]
+fn a_distance_belongs_to_a_vertex_not_to_its_place() {
+    let folder = Folder::new();
+    folder.write("post.obj", POST).write("slit.obj", SLIT);
+    let distances = |command: &str| -> Vec<f64> {
+        folder.run(command).good();
+        let rows = folder.read("f.csv");
+        rows.lines().skip(1).map(|row| row.rsplit(',').next().unwrap().parse().unwrap()).collect()
+    };
+    let found = distances("path post.obj --field-from 1,1,0 --from-face 0 --out f.csv");
+    assert!(found[..4].iter().all(|distance| distance.is_finite()), "{found:?}");
+    assert!(found[4..].iter().all(|distance| distance.is_infinite()), "{found:?}");
+    let found = distances("path post.obj --field-from 3,3,2 --out f.csv");
+    assert_eq!((found[4], found[0]), (2.0, f64::INFINITY));
+    assert!((found[5] - 8f64.sqrt()).abs() < 1e-12, "{found:?}");
+    // A position that is a vertex is that vertex.
+    for source in ["--field-from 2,0,0", "--field-from 2,0,0 --from-face 0"] {
+        let found = distances(&format!("path slit.obj {source} --out f.csv"));
+        assert!((found[8] - 10.0).abs() < 1e-12 && (found[9] - 101f64.sqrt()).abs() < 1e-12, "{found:?}");
+    }
+    let source = |command: &str| json(&folder.run(command).good())["field"]["source"].clone();
+    let found = source("path slit.obj --field-from 2.000000000000001,0,0 --json");
+    assert_eq!(found, serde_json::json!({ "model": 0, "face": 3, "vertex": 8 }));
+    let found = source("path slit.obj --field-from 2,1,0.5 --json");
+    assert_eq!(found, serde_json::json!({ "model": 0, "face": 0, "vertex": null }));
+    let text = folder.run("path slit.obj --field-from 2,0,0").good();
+    assert!(text.contains("the source is on face 0, vertex 0"), "{text}");
+    let ends = json(&folder.run("path slit.obj --from 2,0,0 --to 1,3,0.5 --json").good());
+    assert_eq!(ends["paths"][0]["end_vertices"], serde_json::json!([0, null]));
+}

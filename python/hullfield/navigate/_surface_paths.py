@@ -33,6 +33,8 @@ class Places:
         self._make("near", rows_of("positions", positions, 3))
 
     def _make(self, kind: str, positions: Any = None, numbers: Any = None, models: Any = None) -> None:
+        # Arrays of the caller may change later.
+        positions, numbers, models = (None if part is None else part.copy() for part in (positions, numbers, models))
         self._columns = (kind, positions, numbers, models)
         self._native = _native.Places(kind, positions, numbers, models)
 
@@ -122,6 +124,8 @@ class Point:
     """The face of the model from which the triangle was cut."""
     island: int
     """The island of that triangle."""
+    vertex: int | None
+    """The vertex of the surface that the point is; None where it is none. So it says which vertex was taken, of several that lie there."""
 
 
 def point_of(rows: npt.NDArray[Any]) -> Point | None:
@@ -129,8 +133,11 @@ def point_of(rows: npt.NDArray[Any]) -> Point | None:
     row = rows[0]
     if row["triangle"] == MISSING:
         return None
-    numbers = (int(row[name]) for name in ("triangle", "model", "face", "island"))
-    return Point(row["position"].copy(), float(row["distance"]), *numbers)
+    triangle, model, face, island, vertex = (
+        int(row[name]) for name in ("triangle", "model", "face", "island", "vertex")
+    )
+    own_vertex = None if vertex < 0 else vertex
+    return Point(row["position"].copy(), float(row["distance"]), triangle, model, face, island, own_vertex)
 
 
 @dataclass(frozen=True, eq=False)

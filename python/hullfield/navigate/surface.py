@@ -155,7 +155,10 @@ class Model:
         offsets: npt.ArrayLike | None = None,
         transform: npt.ArrayLike | None = None,
     ) -> None:
-        self._vertices, self._corners, self._offsets = mesh_arrays(vertices, faces, offsets)
+        points, corners, ends = mesh_arrays(vertices, faces, offsets)
+        # Arrays of the caller may change later.
+        self._vertices, self._corners = points.copy(), corners.copy()
+        self._offsets = None if ends is None else ends.copy()
         self._transform = None if transform is None else _affine(transform)
 
     def _arrays(self) -> tuple[Any, ...]:
@@ -542,8 +545,8 @@ class Surface:
         """:meth:`locate` for many places, (n, 3).
 
         Returns:
-            A row for each: ``position``, ``distance``, ``triangle``, ``model``, ``face``, ``island``. Where there is none, the distance is
-            infinite and the numbers are 2**32 - 1.
+            A row for each: ``position``, ``distance``, ``triangle``, ``model``, ``face``, ``island``, ``vertex``. Where there is none, the
+            distance is infinite and the numbers are 2**32 - 1. The vertex of a point that is none is -1.
         """
         return Pending(self._native.points(many_places("places", places), True), _same)
 

@@ -8,10 +8,10 @@ use crate::arrays::row;
 pub(crate) const NONE: u32 = u32::MAX;
 
 row! {
-    /// A point of a surface: `Point`, and what its triangle belongs to.
+    /// A point of a surface: `Point`, what its triangle belongs to, and the vertex that it is; -1 for none.
     PointRow {
         position: [f64; 3], distance: f64,
-        triangle: u32, model: u32, face: u32, island: u32,
+        triangle: u32, model: u32, face: u32, island: u32, vertex: i64,
     }
 }
 
@@ -59,8 +59,10 @@ row! {
 pub(crate) fn point(surface: &Surface, found: Option<Point>) -> PointRow {
     let Some(found) = found else {
         let (position, distance) = ([f64::NAN; 3], f64::INFINITY);
-        return PointRow { position, distance, triangle: NONE, model: NONE, face: NONE, island: NONE };
+        let [triangle, model, face, island] = [NONE; 4];
+        return PointRow { position, distance, triangle, model, face, island, vertex: -1 };
     };
+    let vertex = surface.vertex_at(&found).map_or(-1, i64::from);
     let Point { triangle, position, distance } = found;
     let source = surface.source(triangle);
     PointRow {
@@ -70,6 +72,7 @@ pub(crate) fn point(surface: &Surface, found: Option<Point>) -> PointRow {
         model: source.map_or(NONE, |source| source.model),
         face: source.map_or(NONE, |source| source.face),
         island: surface.island(triangle).unwrap_or(NONE),
+        vertex,
     }
 }
 

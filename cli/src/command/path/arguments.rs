@@ -80,7 +80,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "links.csv")]
     pub(super) links: Option<PathBuf>,
     /// One source for many goals: exact distances from there. --queries then has the columns x1,y1,z1, and optionally
-    /// model1,face1. Without --queries --out is a table x,y,z,distance of all vertices
+    /// model1,face1. Without --queries --out is a table x,y,z,distance of all vertices. A vertex
+    /// that lies on a face, or almost at another vertex, without a common edge has a distance of its own. The report names the face and
+    /// the vertex that the source is
     #[arg(long, value_name = "x,y,z", allow_hyphen_values = true, conflicts_with_all = ["from", "links"])]
     pub(super) field_from: Option<String>,
     /// Save the built surface, with what may be walked on and the links; the .bin file can be given as MESH again

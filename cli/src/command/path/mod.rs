@@ -93,6 +93,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 
     let paths_start = Instant::now();
     let mut is_ambiguous = false;
+    let mut field_source = None;
     let (paths, distances) = match source {
         None => {
             let _spinner = Spinner::new(format!("{} paths", queries.len()));
@@ -104,6 +105,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             let field = surface.field(source)?;
             // With goals the column ambiguous0 says so.
             is_ambiguous = field.is_ambiguous() && queries.is_empty();
+            field_source = field.source();
             let goals: Vec<SurfacePlace> = queries.iter().map(|&[_, goal]| goal).collect();
             (field.paths(&goals)?.rows, Some(field.at_vertices()))
         }
@@ -120,6 +122,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         paths: &paths,
         snaps,
         distances,
+        source: field_source,
         times,
     };
     if let Some(out) = &arguments.out {

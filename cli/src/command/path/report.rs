@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use hullfield::navigate::surface::{ModelFace, Path as SurfacePath, Surface};
+use hullfield::navigate::surface::{ModelFace, Path as SurfacePath, Point as SurfacePoint, Surface};
 use serde_json::{Value, json};
 
 use super::arguments::Arguments;
@@ -36,6 +36,8 @@ pub(super) struct Answers<'a> {
     pub(super) snaps: Vec<[Option<f64>; 2]>,
     /// The distance of each vertex from the source of `--field-from`.
     pub(super) distances: Option<&'a [f64]>,
+    /// The source of `--field-from` on the surface.
+    pub(super) source: Option<SurfacePoint>,
     pub(super) times: Times,
 }
 
@@ -81,6 +83,24 @@ impl Answers<'_> {
             .map(|_| FieldExtent { reached_count: reached().count(), farthest: reached().reduce(f64::max) })
     }
 
+    /// The face and the vertex that the source of `--field-from` is on: model, face, and the vertex if it is one.
+    fn source(&self) -> Option<(ModelFace, Option<u32>)> {
+        let point = self.source?;
+        Some((self.surface.source(point.triangle)?, self.surface.vertex_at(&point)))
+    }
+
+    /// The vertices that the start and the goal of a path are, where they are some.
+    fn end_vertices(&self, path: &SurfacePath) -> [Option<u32>; 2] {
+        let vertex = |position: Option<&[f64; 3]>, triangle: Option<&u32>| {
+            let (&position, &triangle) = (position?, triangle?);
+            self.surface.vertex_at(&SurfacePoint { triangle, position, distance: 0.0 })
+        };
+        [
+            vertex(path.points.first(), path.triangles.first()),
+            vertex(path.points.last(), path.triangles.last()),
+        ]
+    }
+
     pub(super) fn write(&self, writer: &mut dyn Write) -> io::Result<()> {
         let surface = self.surface;
         let mut table =
@@ -115,6 +135,10 @@ impl Answers<'_> {
                 surface.vertices().len(),
                 self.times.paths_ms
             )?;
+            if let Some((face, vertex)) = self.source() {
+                let vertex = vertex.map_or_else(String::new, |vertex| format!(", vertex {vertex}"));
+                writeln!(writer, "the source is on face {}{vertex}", self.first_faces(&[face]))?;
+            }
         }
         if self.paths.is_empty() {
             return Ok(());
@@ -213,7 +237,14 @@ impl Answers<'_> {
             },
         });
         if let Some(field) = self.field() {
-            value["field"] = json!({ "reached_vertices": field.reached_count, "farthest": field.farthest });
+            let source = self
+                .source()
+                .map(|(face, vertex)| json!({ "model": face.model, "face": face.face, "vertex": vertex }));
+            value["field"] = json!({
+                "reached_vertices": field.reached_count,
+                "farthest": field.farthest,
+                "source": source,
+            });
         }
         if self.arguments.out.is_none() {
             let row = |(path, snaps): (&hullfield::navigate::surface::Path, &[Option<f64>; 2])| {
@@ -227,6 +258,7 @@ impl Answers<'_> {
                     "points": path.points,
                     "normals": path.normals,
                     "faces": faces,
+                    "end_vertices": self.end_vertices(path),
                     "links": path.links.iter().map(|taken| json!({
                         "piece": taken.piece,
                         "link": taken.link,

@@ -223,6 +223,10 @@ pub(crate) fn nearest_on_triangle([a, b, c]: [DVec3; 3], point: DVec3) -> DVec3 
 
 /// The same for a slender triangle, whose barycentric coordinates would be inexact: in coordinates along its longest side and above it.
 fn nearest_on_slender_triangle(corners: [DVec3; 3], point: DVec3) -> DVec3 {
+    // A corner is itself, without rounding.
+    if corners.contains(&point) {
+        return point;
+    }
     let side = |k: usize| [corners[k], corners[(k + 1) % 3]];
     let length_squared = |k: usize| side(k)[0].distance_squared(side(k)[1]);
     let long = (1..3).fold(0, |long, k| if length_squared(k) > length_squared(long) { k } else { long });

@@ -107,10 +107,10 @@ impl Field<'_> {
     }
 
     /// The distance of each vertex, in the order of [`Surface::vertices`], in the surface's units. It is infinite where no walkable
-    /// triangles lead there.
+    /// triangles lead to a walkable triangle of which the vertex is a corner.
     ///
-    /// The distances equal those of [`distance`](Self::distance) bit for bit, except at vertices that `distance` would move elsewhere,
-    /// because they lie on no walkable triangle.
+    /// A value belongs to its vertex, not to the place: a vertex that lies on another triangle, or beside another vertex, without an edge
+    /// between them has a distance of its own. The distances equal those of [`distance`](Self::distance) for [`Place::Vertex`] bit for bit.
     ///
     /// Cost: O(n) in the windows of the field.
     pub fn at_vertices(&self) -> Vec<f64> {
@@ -125,14 +125,6 @@ impl Field<'_> {
         {
             self.for_each_path(triangle, mesh.corners(triangle), |corner, length, _| {
                 let distance = &mut distances[corners[corner] as usize];
-                *distance = distance.min(length);
-            });
-        }
-        for &[vertex, triangle] in
-            self.surface.vertices_on_triangles().iter().filter(|pair| walkable.holds(pair[1]))
-        {
-            self.for_each_path(triangle, [mesh.points[vertex as usize]], |_, length, _| {
-                let distance = &mut distances[vertex as usize];
                 *distance = distance.min(length);
             });
         }

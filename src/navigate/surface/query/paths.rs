@@ -409,16 +409,15 @@ impl Surface {
         Ok(())
     }
 
+    /// The walkable triangles no further from a point than `reach`, ascending.
+    pub(crate) fn triangles_near(&self, point: DVec3, reach: f64, found: &mut Vec<u32>) {
+        let walkable = Walkable(&self.walkable);
+        self.tree.within(&self.mesh, point, reach, &|triangle| walkable.holds(triangle), found);
+    }
+
     /// The walkable triangles on which a point of the surface lies.
     pub(crate) fn triangles_on(&self, point: &Point, on: &mut Vec<u32>) {
-        let walkable = Walkable(&self.walkable);
-        self.tree.within(
-            &self.mesh,
-            point.position.into(),
-            self.rounding(),
-            &|triangle| walkable.holds(triangle),
-            on,
-        );
+        self.triangles_near(point.position.into(), self.rounding(), on);
         // A point computed on a needle can be further from it than the rounding elsewhere.
         if let Err(place) = on.binary_search(&point.triangle) {
             on.insert(place, point.triangle);

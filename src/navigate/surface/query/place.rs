@@ -6,7 +6,6 @@ use crate::error::{Error, Location, Result};
 use crate::navigate::surface::mesh::build::ModelFace;
 use crate::navigate::surface::mesh::check::check;
 use crate::navigate::surface::mesh::tree::nearest_on_triangle;
-use crate::navigate::surface::mesh::walkable::Walkable;
 use crate::navigate::surface::query::path::Point;
 use crate::navigate::surface::query::surface::{ON_EDGE, Surface};
 use crate::order::sort_ids;
@@ -36,7 +35,8 @@ use crate::order::sort_ids;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Place {
-    /// The walkable point nearest to a position, on all triangles on which that point lies.
+    /// The walkable point nearest to a position, on all triangles on which that point lies. Where that point is a vertex, bit for bit, the
+    /// place is that vertex, and no other vertex however near.
     Near([f64; 3]),
     /// The point of a triangle nearest to a position.
     Triangle {
@@ -260,7 +260,14 @@ impl Surface {
     pub(crate) fn is_ambiguous(&self, place: Place, end: &ResolvedPlace) -> bool {
         match place {
             Place::Near(position) => {
-                !self.further_points(position.into(), &end.point, |_| true, 1).is_empty()
+                // A vertex at the very same place is a surface of its own; one beside it is another place.
+                let vertex = self.vertex_at(&end.point);
+                let is_here = |&corner: &u32| self.mesh.points[corner as usize] == end.position();
+                let is_own = |triangle: u32| {
+                    vertex.is_none_or(|own| !self.is_at_other_corner(triangle, own))
+                        || self.mesh.triangles[triangle as usize].iter().any(is_here)
+                };
+                !self.further_points(position.into(), &end.point, is_own, 1).is_empty()
             }
             Place::Triangle { .. } => false,
             Place::Face { face, position } => {
@@ -280,18 +287,63 @@ impl Surface {
     /// The walkable triangles on which a query begins or ends, ascending.
     pub(crate) fn end_triangles_into(&self, end: &ResolvedPlace, on: &mut Vec<u32>) {
         self.triangles_on(&end.point, on);
-        match end.sheets {
-            Sheets::All => {}
-            Sheets::Own => {
+        match (end.sheets, self.vertex_at(&end.point)) {
+            (Sheets::All, None) => {}
+            (Sheets::All, Some(vertex)) => {
+                // What edges connect with the vertex's own triangles lies at the vertex only by rounding. So does what is at another vertex.
+                let mut near = Vec::new();
+                self.triangles_near(end.position(), NEIGHBOURHOOD * self.rounding(), &mut near);
+                let mut is_taken = vec![false; near.len()];
+                for &triangle in &near {
+                    if self.has_corner(triangle, vertex) || self.is_at_other_corner(triangle, vertex) {
+                        self.mark_connected(&near, &mut is_taken, triangle);
+                    }
+                }
+                let is_taken = |triangle: u32| near.binary_search(&triangle).is_ok_and(|at| is_taken[at]);
+                on.retain(|&triangle| self.has_corner(triangle, vertex) || !is_taken(triangle));
+            }
+            (Sheets::Own, vertex) => {
+                if let Some(vertex) = vertex {
+                    on.retain(|&triangle| self.has_corner(triangle, vertex));
+                }
                 let mut is_taken = vec![false; on.len()];
                 self.mark_connected(on, &mut is_taken, end.point.triangle);
                 let mut taken = is_taken.into_iter();
                 on.retain(|_| taken.next().unwrap_or(false));
             }
-            Sheets::At(vertex) => {
-                on.retain(|&triangle| self.mesh.triangles[triangle as usize].contains(&vertex));
-            }
+            (Sheets::At(vertex), _) => on.retain(|&triangle| self.has_corner(triangle, vertex)),
         }
+    }
+
+    /// The vertex that a point of the surface is, as an index into [`vertices`](Self::vertices); `None` for a point that is no corner of its
+    /// triangle, bit for bit. 0 equals −0.
+    ///
+    /// So [`locate`](Self::locate) says which vertex it took where several vertices that no edge joins lie at one place, or almost.
+    ///
+    /// ```
+    /// use hullfield::navigate::surface::{Model, Options, Surface};
+    ///
+    /// let points = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
+    /// let surface = Surface::new(&[Model::triangles(points, &[[0, 1, 2]])], Options::default())?;
+    /// let vertex = |at: [f64; 3]| Ok::<_, hullfield::Error>(surface.locate(at)?.and_then(|point| surface.vertex_at(&point)));
+    /// assert_eq!((vertex([4.0, 0.0, 1.0])?, vertex([1.0, 1.0, 0.0])?), (Some(1), None));
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    pub fn vertex_at(&self, point: &Point) -> Option<u32> {
+        let corners = self.mesh.triangles.get(point.triangle as usize)?;
+        let position = DVec3::from(point.position);
+        corners.iter().copied().find(|&corner| self.mesh.points[corner as usize] == position)
+    }
+
+    fn has_corner(&self, triangle: u32, vertex: u32) -> bool {
+        self.mesh.triangles[triangle as usize].contains(&vertex)
+    }
+
+    /// Whether a triangle has no corner at this vertex, but one within rounding of it.
+    fn is_at_other_corner(&self, triangle: u32, vertex: u32) -> bool {
+        let (position, rounding) = (self.mesh.points[vertex as usize], self.rounding());
+        let is_near = |&corner: &u32| self.mesh.points[corner as usize].distance(position) <= rounding;
+        !self.has_corner(triangle, vertex) && self.mesh.triangles[triangle as usize].iter().any(is_near)
     }
 
     /// The point of a triangle nearest to a position.
@@ -322,14 +374,7 @@ impl Surface {
     ) -> Vec<Point> {
         let rounding = self.rounding().max(ON_EDGE * point.abs().max_element());
         let mut near = Vec::new();
-        let walkable = Walkable(&self.walkable);
-        self.tree.within(
-            &self.mesh,
-            point,
-            first.distance + NEIGHBOURHOOD * rounding,
-            &|triangle| walkable.holds(triangle),
-            &mut near,
-        );
+        self.triangles_near(point, first.distance + NEIGHBOURHOOD * rounding, &mut near);
         let mut is_taken = vec![false; near.len()];
         self.mark_connected(&near, &mut is_taken, first.triangle);
         let mut found = Vec::new();

@@ -88,8 +88,6 @@ pub struct Surface {
     pub(crate) areas: OnceLock<Vec<f64>>,
     /// The nodes of the walkable triangles, once needed.
     pub(crate) nodes: OnceLock<Nodes>,
-    /// Pairs of a vertex and a triangle on which it lies without being a corner of it, once needed.
-    pub(crate) vertices_on_triangles: OnceLock<Vec<[u32; 2]>>,
     /// The triangles sorted by model and face, once needed.
     pub(crate) by_face: Arc<OnceLock<Vec<u32>>>,
     pub(crate) max_snap: f64,
@@ -192,7 +190,6 @@ impl Surface {
             landmarks: None,
             areas: OnceLock::new(),
             nodes: OnceLock::new(),
-            vertices_on_triangles: OnceLock::new(),
             by_face: Arc::default(),
             max_snap: f64::INFINITY,
             links: Vec::new(),
@@ -275,20 +272,6 @@ impl Surface {
 
     pub(crate) fn nodes(&self) -> &Nodes {
         self.nodes.get_or_init(|| Nodes::new(&self.mesh, Walkable(&self.walkable)))
-    }
-
-    /// Pairs of a vertex and a triangle, walkable or not, on which it lies without being a corner of it.
-    pub(crate) fn vertices_on_triangles(&self) -> &[[u32; 2]] {
-        self.vertices_on_triangles.get_or_init(|| {
-            let (mesh, reach) = (&self.mesh, self.rounding());
-            let (mut vertices_on_triangles, mut on) = (Vec::new(), Vec::new());
-            for (vertex, &point) in (0..).zip(&mesh.points) {
-                let is_other = |triangle: u32| !mesh.triangles[triangle as usize].contains(&vertex);
-                self.tree.within(mesh, point, reach, &is_other, &mut on);
-                vertices_on_triangles.extend(on.iter().map(|&triangle| [vertex, triangle]));
-            }
-            vertices_on_triangles
-        })
     }
 
     /// Whether a triangle is walkable; false for a triangle that does not exist.
