@@ -79,7 +79,7 @@
 //!
 #![doc = include_str!("guide/room.svg")]
 //!
-//! A [`navigate::room::Room`] is a polygon with holes, or a mesh of convex cells, in f64. Paths are the true shortest ones, for an agent of
+//! A [`navigate::room::Room`] is a polygon with holes, several polygons, or a mesh of convex cells, in f64. Paths are the true shortest ones, for an agent of
 //! any radius.
 //!
 //! ```

@@ -46,7 +46,7 @@ enum Command {
     Collide(command::collide::Arguments),
     /// Solve the field of distances to goals over a grid
     Flow(command::flow::Arguments),
-    /// Find shortest paths in a polygon with holes
+    /// Find shortest paths in polygons with holes
     Room(command::room::Arguments),
     /// Find shortest paths over the surface of 3D models
     Path(command::path::Arguments),

@@ -99,7 +99,6 @@ def test_polygons_of_shapely_come_as_they_are() -> None:
 
     assert Room(Feature()).area == pytest.approx(polygon.area)
     for wrong, text in (
-        (shapely.MultiPolygon([polygon, shapely.Point(20, 20).buffer(1)]), "MultiPolygon of 2 polygons"),
         (shapely.LineString(SQUARE), "LineString"),
         (shapely.Polygon(), "empty"),
     ):
@@ -107,6 +106,81 @@ def test_polygons_of_shapely_come_as_they_are() -> None:
             Room(wrong)
     with pytest.raises(hullfield.InvalidInputError, match="has its own"):
         Room(polygon, holes)
+
+
+class Geo:
+    def __init__(self, **geometry: Any) -> None:
+        self.__geo_interface__ = geometry
+
+
+def test_rooms_of_several_polygons() -> None:
+    def block(x: float, y: float, width: float, height: float) -> list[list[float]]:
+        return [[x, y], [x + width, y], [x + width, y + height], [x, y + height]]
+
+    near, far = [block(0, 0, 4, 4), block(1, 1, 1, 1)], [block(4, 1, 3, 2)]
+    apart = [block(20, 0, 2, 2)]
+    room = Room.from_polygons([near, far, apart])
+    assert (room.area, room.island_count) == (16 - 1 + 6 + 4, 2)
+    assert room.path([3, 2], [6, 2]).length == 3
+    assert not room.path([3, 2], [21, 1]).is_reached
+    polygons = [Geo(type="Polygon", coordinates=part) for part in (near, far, apart)]
+    features = [{"type": "Feature", "geometry": part.__geo_interface__, "properties": None} for part in polygons]
+    features += [
+        {"type": "Feature", "geometry": None},
+        {"type": "Feature", "geometry": {"type": "Point", "coordinates": [0, 0]}},
+    ]
+    empty = {"type": "Polygon", "coordinates": []}
+    geometries = [part.__geo_interface__ for part in polygons] + [empty]
+    for same in (
+        Room(Geo(type="MultiPolygon", coordinates=[near, far, apart])),
+        Room(Geo(type="FeatureCollection", features=features)),
+        Room(Geo(type="GeometryCollection", geometries=geometries)),
+        Room.from_polygons(polygons),
+        Room.from_polygons([near, Geo(type="MultiPolygon", coordinates=[far, apart])]),
+        pickle.loads(pickle.dumps(room)),
+    ):
+        assert (same.area, same.island_count) == (room.area, room.island_count)
+        assert same.path([0.5, 0.5], [6, 2]).length == room.path([0.5, 0.5], [6, 2]).length
+    for wrong, text in (
+        (Geo(type="Feature", geometry=None), "empty Feature"),
+        (Geo(type="GeometryCollection", geometries=[empty]), "empty GeometryCollection"),
+        (Geo(type="Cube"), "'Cube'"),
+        (Geo(type="Feature", geometry=7), "has 7 for a geometry"),
+        (Geo(type="Polygon", coordinates=[[0, 1]]), "a ring of the outline"),
+        (Geo(type="Polygon", coordinates=[[["a", 0], [1, 0], [0, 1]]]), "a ring of the outline"),
+    ):
+        with pytest.raises(hullfield.InvalidInputError, match=text):
+            Room(wrong)
+    with pytest.raises(hullfield.InvalidInputError, match=r"polygons\[1\]: holes\[0\]"):
+        Room.from_polygons([near, [block(9, 9, 1, 1), [[0, float("nan")], [1, 0], [0, 1]]]])
+    with pytest.raises(hullfield.InvalidInputError):
+        Room.from_polygons([])
+
+
+def test_a_shut_door_is_a_wall_for_the_radius() -> None:
+    outer, door = [[0, 0], [12, 0], [12, 5], [0, 5]], [[6, 0], [6, 3]]
+    with pytest.warns(UserWarning, match=r"door 0 ends at \(6, 3\), 2 from the nearest wall"):
+        room = Room(outer, radius=0.4, doors=[door])
+    free = room.free_door_ends
+    assert [(end.door, end.end.tolist(), end.distance) for end in free] == [(0, [6, 3], 2)]
+    assert room.path([2, 1], [10, 1]).length == 8
+    room.set_doors(0, False)
+    angle = np.pi + 2 * np.arctan(2 / 4) - 2 * np.arccos(0.4 / 20**0.5)
+    assert room.path([2, 1], [10, 1]).length == pytest.approx(2 * (20 - 0.16) ** 0.5 + 0.4 * angle, abs=4e-4)
+    for wrong, text in (
+        ([[6, 1e-6], [6, 5 - 1e-6]], "misses its walls"),
+        ([[6, 0], [6, 4.99]], "misses its walls"),
+        ([[20, 0], [20, 5]], "crosses no floor"),
+    ):
+        with pytest.raises(hullfield.InvalidInputError, match=text):
+            Room(outer, doors=[wrong])
+
+
+@pytest.mark.parametrize("radius", [1e-100, 5e-324, 1e-17])
+def test_a_radius_below_the_rounding_of_the_coordinates_is_as_none(radius: float) -> None:
+    for scale in (1.0, 1e6, 1e-5) if radius < 1e-50 else (1.0, 1e6):
+        square = np.array(SQUARE) * scale
+        assert Room(square, radius=radius).area == Room(square).area
 
 
 def test_a_radius_keeps_paths_off_walls() -> None:

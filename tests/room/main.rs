@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod doors;
 mod edits;
 mod hostile;
 mod paths;
+mod polygons;
 #[cfg(feature = "serde")]
 mod serde;
 #[cfg(feature = "serde")]

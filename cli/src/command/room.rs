@@ -22,8 +22,10 @@ const SLACK: f64 = 1e-5;
 /// The arguments of `room`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_long_help = concat!("The room is a GeoJSON polygon, the first ring its outline, the others holes, or a .mesh file of convex \
-    polygons (version 2). queries.csv has the columns x0,y0,x1,y1. The answer has a row for each query, in order: length \
+    after_long_help = concat!("The room is GeoJSON, or a .mesh file of convex polygons (version 2). Of a GeoJSON polygon the first ring is the \
+    outline, the others are holes. A MultiPolygon or a collection may have several polygons: the floor is what any of them holds, so those that \
+    share a part of an edge are one floor, and no path leads between those apart. Points, lines and geometries that are null are ignored. \
+    A --radius below the rounding of the coordinates is as 0. queries.csv has the columns x0,y0,x1,y1. The answer has a row for each query, in order: length \
     (inf where there is no path), status (reached, unreachable, start off the room, goal off the room) and corners, the \
     points the path bends around as x y pairs with semicolons between them.\n\n\
     A .scen file is MovingAI's: of each line the start's x and y, the goal's x and y, and in the last column the length of the \

@@ -31,31 +31,38 @@ pub(crate) fn room(path: &Path, options: RoomOptions) -> Result<Room> {
         "geojson" | "json" => {
             let text = input::text(path)?;
             let value: Value = serde_json::from_str(&text).map_err(|error| Failure::file(path, error))?;
-            let rings = rings(&value).map_err(|message| Failure::file(path, message))?;
-            let Some((outer, holes)) = rings.split_first() else {
-                return Err(Failure::file(path, "the polygon has no rings"));
-            };
-            Room::new(outer, holes, options).map_err(|error| Failure::file(path, error))
+            let polygons = polygons(&value).map_err(|message| Failure::file(path, message))?;
+            drop((value, text));
+            Room::from_polygons(&polygons, options).map_err(|error| Failure::file(path, error))
         }
         _ => Err(unknown_format(path, "geojson, json or mesh is read")),
     }
 }
 
-/// The rings of the only polygon of a GeoJSON object.
-fn rings(value: &Value) -> Result<Vec<Vec<[f64; 2]>>, String> {
-    let mut polygons = Vec::new();
-    collect(value, &mut polygons, 0)?;
-    match polygons.as_slice() {
-        [] => Err("it has no polygon".into()),
-        [rings] => polygon(rings),
-        _ => Err(format!("it has {} polygons, a room is one polygon with holes", polygons.len())),
+/// The rings of a polygon, the outer one first.
+type Polygon = Vec<Vec<[f64; 2]>>;
+
+/// The polygons of a GeoJSON object.
+fn polygons(value: &Value) -> Result<Vec<Polygon>, String> {
+    let mut found = Vec::new();
+    collect(value, &mut found, 0)?;
+    // An empty geometry is as none (RFC 7946, 3.1).
+    found.retain(|polygon| !polygon.as_array().is_some_and(Vec::is_empty));
+    if found.is_empty() {
+        return Err("it has no polygon".into());
     }
+    let name = |at: usize| if found.len() > 1 { format!("polygon {at}, ") } else { String::new() };
+    found.iter().enumerate().map(|(at, rings)| polygon(rings).map_err(|error| name(at) + &error)).collect()
 }
 
 /// Collects the coordinates of all polygons in a GeoJSON object.
 fn collect<'a>(value: &'a Value, polygons: &mut Vec<&'a Value>, depth: u32) -> Result<(), String> {
     if depth > 16 {
         return Err("collections are nested too deep".into());
+    }
+    // A feature without a place has the geometry null.
+    if value.is_null() && depth > 0 {
+        return Ok(());
     }
     let kind = value.get("type").and_then(Value::as_str).unwrap_or_default();
     let member = |name: &str| value.get(name).ok_or_else(|| format!("a {kind} has no \"{name}\""));
@@ -159,30 +166,138 @@ pub(crate) fn point(option: &str, text: &str) -> Result<[f64; 2]> {
 
 #[cfg(test)]
 mod tests {
+    use hullfield_oracle::random::Random;
+    use hullfield_oracle::{extent, seed};
+
     use super::*;
 
     #[test]
     fn polygons_are_found_where_geojson_puts_them() {
         let ring = "[[[0,0],[1,0],[0,1,5],[0,0]]]";
         let polygon = format!(r#"{{"type":"Polygon","coordinates":{ring}}}"#);
-        let feature = format!(r#"{{"type":"Feature","geometry":{polygon}}}"#);
+        let feature = |geometry: &str| format!(r#"{{"type":"Feature","geometry":{geometry}}}"#);
         let multi = format!(r#"{{"type":"MultiPolygon","coordinates":[{ring}]}}"#);
-        let collection = format!(r#"{{"type":"FeatureCollection","features":[{feature}]}}"#);
-        for text in [&polygon, &feature, &multi, &collection] {
-            let found = rings(&serde_json::from_str(text).unwrap()).unwrap();
-            assert_eq!(found, [[[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]]);
+        let features = |list: &[&str]| {
+            let list: Vec<String> = list.iter().map(|geometry| feature(geometry)).collect();
+            format!(r#"{{"type":"FeatureCollection","features":[{}]}}"#, list.join(","))
+        };
+        let geometries =
+            |list: &[&str]| format!(r#"{{"type":"GeometryCollection","geometries":[{}]}}"#, list.join(","));
+        let point = r#"{"type":"Point","coordinates":[0,0]}"#;
+        let empty = r#"{"type":"Polygon","coordinates":[]}"#;
+        for (text, count) in [
+            (polygon.clone(), 1),
+            (feature(&polygon), 1),
+            (multi.clone(), 1),
+            (features(&[&polygon]), 1),
+            (features(&["null", &polygon, "null", point, empty]), 1),
+            (features(&[&polygon, &multi, &polygon]), 3),
+            (geometries(&[point, &polygon, &geometries(&[&multi, &polygon]), empty]), 3),
+            (format!(r#"{{"type":"MultiPolygon","coordinates":[{ring},{ring}]}}"#), 2),
+        ] {
+            let found = polygons(&serde_json::from_str(&text).unwrap()).unwrap();
+            assert_eq!(found.len(), count, "{text}");
+            assert!(found.iter().all(|rings| *rings == [[[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]]));
         }
-        let two = format!(r#"{{"type":"MultiPolygon","coordinates":[{ring},{ring}]}}"#);
         for (text, part) in [
-            (two.as_str(), "2 polygons"),
-            (r#"{"type":"Point","coordinates":[0,0]}"#, "no polygon"),
+            (point, "no polygon"),
+            (&feature("null"), "no polygon"),
+            (empty, "no polygon"),
+            ("null", "not a type"),
+            (r#"{"type":"Feature"}"#, "no \"geometry\""),
             (r#"{"type":"Polygon"}"#, "no \"coordinates\""),
             (r#"{"type":"Polygon","coordinates":[[[0,"a"]]]}"#, "ring 0, point 0"),
+            (
+                r#"{"type":"MultiPolygon","coordinates":[[],[[[0,0],[1,0],[0,1]]],[[],[[]]]]}"#,
+                "polygon 1, ring 1, point 0",
+            ),
             (r#"{"type":"Cube"}"#, "\"Cube\""),
             ("[]", "not a type"),
         ] {
-            let message = rings(&serde_json::from_str(text).unwrap()).unwrap_err();
+            let message = polygons(&serde_json::from_str(text).unwrap()).unwrap_err();
             assert!(message.contains(part), "{text}: {message}");
         }
+    }
+
+    /// Texts near GeoJSON, by seeded changes of bytes, words and numbers: each is read as a room, or refused in one sentence.
+    #[test]
+    fn changed_texts_are_rooms_or_refused() {
+        let block = |x: f64| format!("[[{x},0],[{0},0.5],[{0},8],[{x},7.25],[{x},0]]", x + 4.0);
+        let hole = "[[1,1],[2,1,7],[2.5e0,2],[1,1]]";
+        let seeds = [
+            format!(r#"{{"type":"Polygon","coordinates":[{},{hole}]}}"#, block(0.0)),
+            format!(r#"{{"type":"MultiPolygon","coordinates":[[{}],[{},{hole}]]}}"#, block(0.0), block(4.0)),
+            format!(
+                r#"{{"type":"FeatureCollection","features":[{{"type":"Feature","properties":{{}},"geometry":null}},
+                {{"type":"Feature","geometry":{{"type":"Polygon","coordinates":[{}]}}}}]}}"#,
+                block(-1e6)
+            ),
+        ];
+        let words = [
+            "null",
+            "[]",
+            "{}",
+            "[[]]",
+            "-0",
+            "1e-45",
+            "1e300",
+            "1e400",
+            "1e60",
+            "0.1",
+            "\"type\"",
+            "\"Polygon\"",
+            ",",
+            "[",
+            "]",
+            "[[[[[",
+            "\"Feature\"",
+            "\u{feff}",
+            "é",
+            "1e-5",
+        ];
+        let mut random = Random::new(seed(0x9e05));
+        let count = extent(4_000, 400_000);
+        let mut below = move |most: usize| random.below(most.max(1));
+        let (mut built, mut refused) = (0, 0);
+        for _ in 0..count {
+            let mut text = seeds[below(seeds.len())].clone().into_bytes();
+            for _ in 0..below(4) {
+                let at = below(text.len());
+                let end = (at + below(6)).min(text.len());
+                match below(6) {
+                    0 => text[at] = below(256) as u8,
+                    1 => drop(text.drain(at..end)),
+                    2 => text.truncate(at.max(1)),
+                    3 => {
+                        let part = text[at..end].to_vec();
+                        text.splice(at..at, part);
+                    }
+                    _ => drop(text.splice(at..end, words[below(words.len())].bytes())),
+                }
+            }
+            let Ok(text) = String::from_utf8(text) else { continue };
+            let found = serde_json::from_str(&text)
+                .map_err(|error| error.to_string())
+                .and_then(|value| polygons(&value));
+            let radius = [0.0, 0.1, 1e-100][below(3)];
+            let options = RoomOptions { radius, ..RoomOptions::default() };
+            let room = found
+                .and_then(|found| Room::from_polygons(&found, options).map_err(|error| error.to_string()));
+            match room {
+                Ok(room) => {
+                    built += 1;
+                    assert!(room.area() > 0.0, "{text}");
+                }
+                Err(message) => {
+                    refused += 1;
+                    let is_clear = !message.contains("fault of hullfield")
+                        && !message.contains('\n')
+                        && message.len() < 300;
+                    assert!(is_clear, "{text}: {message}");
+                }
+            }
+        }
+        eprintln!("{count} texts: {built} rooms, {refused} refused");
+        assert!(built > count / 10 && refused > count / 10, "{built} {refused}");
     }
 }

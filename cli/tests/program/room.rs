@@ -347,3 +347,53 @@ fn invalid_queries_are_refused() {
         assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{arguments}: {run:?}");
     }
 }
+
+#[test]
+fn rooms_of_several_polygons() {
+    let folder = Folder::new();
+    let block = |x: f64, y: f64, width: f64, height: f64| {
+        let [right, top] = [x + width, y + height];
+        format!("[[{x},{y}],[{right},{y}],[{right},{top}],[{x},{top}],[{x},{y}]]")
+    };
+    let [first, second, third] =
+        [block(0.0, 0.0, 4.0, 6.0), block(4.0, 2.0, 5.0, 2.0), block(20.0, 0.0, 3.0, 3.0)];
+    let feature = |ring: &str| {
+        format!(
+            r#"{{"type":"Feature","properties":{{}},"geometry":{{"type":"Polygon","coordinates":[{ring}]}}}}"#
+        )
+    };
+    let features = [&first, &second, &third].map(|ring| feature(ring)).join(",");
+    let null = r#"{"type":"Feature","properties":null,"geometry":null}"#;
+    folder
+        .write("rooms.geojson", &format!(r#"{{"type":"FeatureCollection","features":[{null},{features}]}}"#))
+        .write(
+            "multi.json",
+            &format!(r#"{{"type":"MultiPolygon","coordinates":[[{first}],[{second}],[{third}]]}}"#),
+        )
+        .write("q.csv", "x0,y0,x1,y1\n1,3,8,3\n1,3,21,1\n21,1,22,2\n");
+    for file in ["rooms.geojson", "multi.json"] {
+        let value = json(&folder.run(&format!("room {file} --queries q.csv --json")).good());
+        assert_eq!((&value["room"]["islands"], &value["room"]["area"]), (&2.into(), &43.0.into()), "{file}");
+        let status = |row: usize| value["paths"][row]["status"].as_str().unwrap().to_owned();
+        assert_eq!((status(0).as_str(), status(1).as_str()), ("reached", "unreachable"));
+        assert_eq!((&value["paths"][0]["length"], status(2).as_str()), (&7.0.into(), "reached"));
+    }
+    folder.write("none.geojson", &format!(r#"{{"type":"FeatureCollection","features":[{null}]}}"#));
+    assert!(folder.run("room none.geojson").bad().contains("it has no polygon"));
+}
+
+#[test]
+fn a_radius_below_the_rounding_of_the_coordinates_is_as_none() {
+    let folder = folder();
+    for radius in ["1e-100", "5e-324", "1e-44", "1e-20", "4e-16", "0"] {
+        let value = json(
+            &folder.run(&format!("room room.geojson --from 1,5 --to 9,5 --radius {radius} --json")).good(),
+        );
+        assert_eq!(value["room"]["area"], 96.0, "{radius}");
+        assert!((value["paths"][0]["length"].as_f64().unwrap() - around()).abs() < 1e-12, "{radius}");
+    }
+    for radius in ["1e60", "1e300", "nan", "-1", "inf", "5"] {
+        let text = folder.run(&format!("room room.geojson --radius {radius}")).bad();
+        assert!(!text.contains("fault of hullfield"), "{radius}: {text}");
+    }
+}

@@ -1,6 +1,6 @@
 """Rooms in two dimensions: shortest paths between walls.
 
-A :class:`Room` is made of a polygon with holes, of a navigation mesh (:meth:`Room.from_cells`), or of a file of Polyanya's
+A :class:`Room` is made of a polygon with holes, of several (:meth:`Room.from_polygons`), of a navigation mesh (:meth:`Room.from_cells`), or of a file of Polyanya's
 (:meth:`Room.from_polyanya_mesh`). Coordinates are float64, in the caller's units. Walls belong to the room: a path runs along them, never
 through them. Queries run on the CPU, on all cores.
 
@@ -22,6 +22,7 @@ True
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -39,6 +40,7 @@ from hullfield._scalars import U64, ends_of, real, some_indices, whole
 from hullfield.navigate._reach import Reach, Stats
 
 __all__ = [
+    "FreeDoorEnd",
     "FunnelMove",
     "FunnelSteps",
     "Path",
@@ -69,9 +71,9 @@ class RepairKind(IntEnum):
     TOUCH = 2
     """A corner lies on an edge of this or another ring: the edge is cut there."""
     NO_AREA = 3
-    """A hole without area: left out."""
+    """A hole without area, or a polygon without area beside others: left out."""
     HOLE_OUTSIDE = 4
-    """A hole, or a part of one, lies outside the outer ring: it changes nothing there."""
+    """A hole, or a part of one, lies outside the outer ring of its polygon: it changes nothing there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,11 +81,23 @@ class Repair:
     """A repair of a ring."""
 
     ring: int
-    """Which ring: 0 is the outer one, then the holes in the order given."""
+    """Which ring: 0 is the outer one, then the holes in the order given. The rings of a further polygon follow in the same order."""
     kind: RepairKind
     """What was wrong, and what was done."""
     place: Floats
     """Where, (2,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class FreeDoorEnd:
+    """An end of a door that is on no wall: agents can walk around it while the door is shut."""
+
+    door: int
+    """The number of the door."""
+    end: Floats
+    """The end, (2,)."""
+    distance: float
+    """How far it is from the nearest wall."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,18 +297,20 @@ class Room:
     """A polygon with holes, in which shortest paths are found.
 
     Args:
-        outer: the outer ring, (n, 2), in either direction; or a polygon of shapely, or of anything else that has ``__geo_interface__``, with its
-            holes. A feature counts as its geometry.
+        outer: the outer ring, (n, 2), in either direction; or polygons of shapely, or of anything else that has ``__geo_interface__``, with
+            their holes: a Polygon, a MultiPolygon, a collection, or features of these. Points, lines and features without a geometry are
+            ignored. Several polygons are as in :meth:`from_polygons`.
         holes: a list of rings, (n, 2) each.
-        radius: the radius of the agents. Walls are moved into the room by it.
+        radius: the radius of the agents. Walls are moved into the room by it. One below the rounding of the coordinates is as 0.
         squeeze: whether a path may squeeze through a single point in which walls touch.
         merge: whether triangles are merged into larger convex cells, which are quicker to search.
         repair: whether rings that cross, repeat points or have no area are repaired; otherwise the first such place is an error.
-        doors: segments from one wall to another, (k, 2, 2), numbered from 0. They are open at first.
+        doors: segments from one wall to another, (k, 2, 2), numbered from 0. They are open at first. An open door is no wall. An end that is
+            on no wall, and no mere near miss, is a warning, and :attr:`free_door_ends` lists it.
 
     Raises:
         InvalidInputError: a coordinate that is not finite or out of range, a radius that is negative or too large, an outer ring of fewer than
-            three points, or holes that leave no room.
+            three points, holes that leave no room, or a door that misses its walls or crosses no floor.
 
     Cost: about O(n log n) in the number of points.
 
@@ -319,18 +335,43 @@ class Room:
         if hasattr(outer, "__geo_interface__"):
             if holes is not None:
                 raise InvalidInputError("holes are given, and the polygon has its own")
-            outer, holes = _rings(outer.__geo_interface__)
-        ring = floats("outer", outer, 2)
-        parts = [floats(f"holes[{row}]", hole, 2) for row, hole in enumerate(() if holes is None else holes)]
-        offsets = np.cumsum([0] + [len(part) for part in parts]).astype(np.int64)
-        all_parts = np.concatenate(parts) if parts else np.zeros((0, 2))
-        segments = floats("doors", doors, any_shape=True)
-        if segments.size == 0:
-            segments = segments.reshape(0, 4)
-        elif segments.ndim != 3 or segments.shape[1:] != (2, 2):
-            raise InvalidInputError(f"doors has the shape {segments.shape}, it must be (k, 2, 2)")
-        options = (_radius(radius), bool(squeeze), bool(merge), bool(repair), segments.reshape(-1, 4))
-        self._native = _native.Room.of_rings(ring, all_parts, offsets, options).wait(None)
+            polygons = _polygons(outer.__geo_interface__)
+        else:
+            polygons = [[outer, *(() if holes is None else holes)]]
+        options = (_radius(radius), bool(squeeze), bool(merge), bool(repair), _segments(doors))
+        self._native = _of_polygons(polygons, options)
+
+    @classmethod
+    def from_polygons(
+        cls,
+        polygons: Any,
+        *,
+        radius: float = 0.0,
+        squeeze: bool = False,
+        merge: bool = True,
+        repair: bool = True,
+        doors: npt.ArrayLike = (),
+    ) -> Room:
+        """A room of several polygons.
+
+        The floor is what any of them holds. So polygons may overlap, and one may fill a hole of another. Polygons that share a part of an
+        edge are one floor. Polygons apart, or that touch in a point, are islands: no path leads from one to another.
+
+        Args:
+            polygons: each a list of its rings, (n, 2), the outer one first; or anything with ``__geo_interface__``, as :class:`Room` takes it.
+            radius, squeeze, merge, repair, doors: as of :class:`Room`.
+
+        >>> square = lambda x: [[[x, 0], [x + 2, 0], [x + 2, 2], [x, 2]]]
+        >>> room = Room.from_polygons([square(0), square(2), square(5)])
+        >>> room.area, room.island_count
+        (12.0, 2)
+        """
+        found: list[Any] = []
+        for polygon in polygons:
+            is_geometry = hasattr(polygon, "__geo_interface__")
+            found.extend(_polygons(polygon.__geo_interface__) if is_geometry else [list(polygon)])
+        options = (_radius(radius), bool(squeeze), bool(merge), bool(repair), _segments(doors))
+        return cls._of(_of_polygons(found, options))
 
     @classmethod
     def _of(cls, native: NativeRoom) -> Room:
@@ -412,6 +453,11 @@ class Room:
         """What was repaired in the rings."""
         rows = self._native.repairs
         return [Repair(int(row["ring"]), RepairKind(int(row["kind"])), row["place"].copy()) for row in rows]
+
+    @property
+    def free_door_ends(self) -> list[FreeDoorEnd]:
+        """The ends of doors that are on no wall, so that agents can walk around them."""
+        return [FreeDoorEnd(door, np.array(end), distance) for door, end, distance in self._native.free_door_ends]
 
     @property
     def vertices(self) -> Floats:
@@ -606,7 +652,9 @@ class Room:
     def set_doors(self, doors: npt.ArrayLike, is_open: npt.ArrayLike) -> None:
         """Opens or shuts doors, (k,) or one: ``is_open``, (k,) or one for all. A shut door is a wall without thickness.
 
-        Cost: linear in the size of the room, however many doors change.
+        In a room with a radius, agents keep that distance from a shut door too.
+
+        Cost: linear in the size of the room, however many doors change; with a radius also a triangulation of the cells that a door touches.
 
         Raises:
             InvalidInputError: a door does not exist. Nothing is changed then.
@@ -634,21 +682,67 @@ class Room:
         self._native.take_obstacle(whole("obstacle", obstacle))
 
 
-def _rings(geometry: dict[str, Any]) -> tuple[Any, Any]:
-    """The rings of a geometry as GeoJSON has it."""
-    if geometry.get("type") == "Feature":
-        geometry = geometry["geometry"]
-    kind, coordinates = geometry.get("type"), geometry.get("coordinates", ())
-    if kind == "MultiPolygon" and len(coordinates) == 1:
-        kind, coordinates = "Polygon", coordinates[0]
-    if kind != "Polygon":
-        count = f" of {len(coordinates)} polygons" if kind == "MultiPolygon" else ""
-        raise InvalidInputError(f"the outline is a {kind}{count}, it must be one Polygon: make a room of each")
-    if len(coordinates) == 0:
-        raise InvalidInputError("the polygon is empty")
-    # Heights, if any, do not matter.
-    rings = [np.asarray(ring, dtype=np.float64)[:, :2] for ring in coordinates]
-    return rings[0], rings[1:]
+def _polygons(geometry: Any) -> list[list[Any]]:
+    """The rings of each polygon of a geometry as GeoJSON has it."""
+    found = _collected(geometry, 0)
+    if not found:
+        kind = geometry.get("type") if isinstance(geometry, dict) else geometry
+        raise InvalidInputError(f"the outline is an empty {kind}, or one without a Polygon")
+    return found
+
+
+def _collected(geometry: Any, depth: int) -> list[list[Any]]:
+    if geometry is None and depth > 0:
+        return []
+    if depth > 16 or not isinstance(geometry, dict):
+        why = "nests collections too deep" if depth > 16 else f"has {geometry!r:.60} for a geometry"
+        raise InvalidInputError(f"the outline {why}")
+    kind = geometry.get("type")
+    if kind == "Feature":
+        return _collected(geometry.get("geometry"), depth + 1)
+    if kind in ("FeatureCollection", "GeometryCollection"):
+        parts = geometry.get("features" if kind == "FeatureCollection" else "geometries") or ()
+        return [polygon for part in parts for polygon in _collected(part, depth + 1)]
+    if kind in ("Point", "MultiPoint", "LineString", "MultiLineString", "LinearRing"):
+        return []
+    if kind not in ("Polygon", "MultiPolygon"):
+        raise InvalidInputError(f"the outline is a {kind!r:.60}, it must be of Polygons")
+    coordinates = geometry.get("coordinates") or ()
+    # Heights, if any, do not matter. Empty geometries are as none.
+    polygons = coordinates if kind == "MultiPolygon" else [coordinates]
+    return [[_ring(ring) for ring in polygon] for polygon in polygons if len(polygon) > 0]
+
+
+def _ring(ring: Any) -> Any:
+    try:
+        return np.asarray(ring, dtype=np.float64)[:, :2]
+    except (TypeError, ValueError, IndexError):
+        raise InvalidInputError("a ring of the outline is not a list of points, each two numbers") from None
+
+
+def _segments(doors: npt.ArrayLike) -> Any:
+    segments = floats("doors", doors, any_shape=True)
+    if segments.size == 0:
+        return segments.reshape(0, 4)
+    if segments.ndim != 3 or segments.shape[1:] != (2, 2):
+        raise InvalidInputError(f"doors has the shape {segments.shape}, it must be (k, 2, 2)")
+    return segments.reshape(-1, 4)
+
+
+def _of_polygons(polygons: list[list[Any]], options: tuple[Any, ...]) -> NativeRoom:
+    parts: list[Floats] = []
+    for row, polygon in enumerate(polygons):
+        name = f"polygons[{row}]: " if len(polygons) > 1 else ""
+        names = [name + ("outer" if hole == 0 else f"holes[{hole - 1}]") for hole in range(len(polygon))]
+        parts.extend(floats(own, ring, 2) for own, ring in zip(names, polygon, strict=True))
+    points = np.concatenate(parts) if parts else np.zeros((0, 2))
+    rings = np.cumsum([0] + [len(part) for part in parts]).astype(np.int64)
+    ends = np.cumsum([0] + [len(polygon) for polygon in polygons]).astype(np.int64)
+    native: NativeRoom = _native.Room.of_polygons(points, rings, ends, options).wait(None)
+    for door, end, distance in native.free_door_ends:
+        message = f"door {door} ends at ({end[0]:g}, {end[1]:g}), {distance:g} from the nearest wall: agents can walk around it"
+        warnings.warn(message, UserWarning, stacklevel=3)
+    return native
 
 
 def _radius(radius: float) -> float:

@@ -71,18 +71,19 @@ fn kind(kind: RepairKind) -> u32 {
 
 #[pymethods]
 impl Room {
+    /// Polygons: the points of all rings, where each ring begins and the last ends, and the same of each polygon's rings.
     #[staticmethod]
-    fn of_rings(
+    fn of_polygons(
         py: Python<'_>,
-        outer: PyReadonlyArrayDyn<'_, f64>,
-        holes: PyReadonlyArrayDyn<'_, f64>,
-        offsets: PyReadonlyArrayDyn<'_, i64>,
+        points: PyReadonlyArrayDyn<'_, f64>,
+        rings: PyReadonlyArrayDyn<'_, i64>,
+        polygons: PyReadonlyArrayDyn<'_, i64>,
         options: RoomOptions<'_>,
     ) -> PyResult<Pending> {
-        let outer = rows_of::<f64, 2>(py, "outer", &outer)?.to_vec();
-        let holes = lists(rows_of::<f64, 2>(py, "holes", &holes)?, numbers(py, "offsets", &offsets)?);
+        let rings = lists(rows_of::<f64, 2>(py, "points", &points)?, numbers(py, "rings", &rings)?);
+        let polygons = lists(&rings, numbers(py, "polygons", &polygons)?);
         let options = options.get(py)?;
-        Ok(Self::build(move || room::Room::new(&outer, &holes, options)))
+        Ok(Self::build(move || room::Room::from_polygons(&polygons, options)))
     }
 
     #[staticmethod]
@@ -135,6 +136,14 @@ impl Room {
         };
         let all = room.get().repairs().iter().map(row).collect();
         structured(py, all)
+    }
+
+    /// The doors, ends and distances of ends that are on no wall.
+    #[getter]
+    fn free_door_ends(&self) -> Vec<(u32, [f64; 2], f64)> {
+        let room = self.read();
+        let room = room.get();
+        room.free_door_ends().iter().map(|free| (free.door, free.end, free.distance)).collect()
     }
 
     #[getter]

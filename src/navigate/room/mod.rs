@@ -28,6 +28,7 @@ pub(crate) mod edit;
 pub(crate) mod query;
 pub(crate) mod search;
 
+pub use build::doors::FreeDoorEnd;
 pub use build::options::Options;
 pub use build::rings::{Repair, RepairKind};
 pub use query::paths::{Finder, FunnelSteps, Method, PathOptions};

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod cells;
+mod fuzz;
 mod paths;
 mod rays;
 mod rings;

@@ -7,13 +7,34 @@ use std::collections::HashMap;
 
 use glam::DVec2;
 
-use crate::navigate::shared::predicate::orient;
+use crate::navigate::room::build::candidates::candidate_pairs;
+use crate::navigate::shared::predicate::{MIN_COORDINATE, orient};
 
 /// The layers from here on are doors. Doors are segments without an inside.
 pub(crate) const FIRST_DOOR_LAYER: u32 = 1 << 31;
 
 /// How many rounds of cutting there may be.
 const MAX_ROUNDS: u32 = 64;
+
+/// So many pairs of overlapping boxes are looked at for each segment before pairs are sought otherwise.
+const BOXES_PER_EDGE: usize = 32;
+
+/// No more pairs of segments that meet are looked at than so many for each segment, and `MIN_PAIRS`.
+const PAIRS_PER_EDGE: usize = 32;
+const MIN_PAIRS: usize = 1 << 22;
+
+/// Edges may meet in so many places for each edge, and `MIN_MEETINGS`: more would take memory and time beyond those of the input.
+const MEETINGS_PER_EDGE: usize = 16;
+const MIN_MEETINGS: usize = 20_000;
+
+/// Why segments were not cut.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum CuttingError {
+    /// The cutting does not end at this place.
+    Dense(DVec2),
+    /// Segments meet in more places than this.
+    Crowded(usize),
+}
 
 /// Distinct points, and segments between them.
 #[derive(Debug, Clone, Default)]
@@ -51,9 +72,9 @@ pub(crate) enum IntersectionKind {
 }
 
 impl Arrangement {
-    /// The index of a point, which is added if it is new. −0 equals 0.
+    /// The index of a point, which is added if it is new. −0 equals 0, and so do computed coordinates of less than the triangulation takes.
     pub(crate) fn point(&mut self, point: DVec2) -> u32 {
-        let point = point + DVec2::ZERO;
+        let point = DVec2::select(point.abs().cmplt(DVec2::splat(MIN_COORDINATE)), DVec2::ZERO, point);
         let next = self.points.len() as u32;
         let index = *self.index.entry([point.x.to_bits(), point.y.to_bits()]).or_insert(next);
         if index == next {
@@ -74,22 +95,22 @@ impl Arrangement {
 
     /// Cuts the segments until they meet only in their ends, and merges those that coincide.
     ///
-    /// Returns the intersections of the first round, in no particular order. `Err` is a place where the cutting does not end.
-    pub(crate) fn arrange(&mut self) -> Result<Vec<Intersection>, DVec2> {
+    /// Returns the intersections of the first round, in no particular order.
+    pub(crate) fn arrange(&mut self) -> Result<Vec<Intersection>, CuttingError> {
         let mut first = None;
         // The pieces of the last round. All others have been tested against one another before.
         let mut new_edges: Option<Vec<(u32, u32)>> = None;
         for round in 0.. {
             self.merge_coincident();
             let ranges = self.edges();
-            let (cuts, intersections) = self.find_intersections(&ranges, new_edges.as_deref());
+            let (cuts, intersections) = self.find_intersections(&ranges, new_edges.as_deref())?;
             let place = intersections.first().map(|intersection| intersection.place);
             first.get_or_insert(intersections);
             if cuts.is_empty() {
                 break;
             }
             if round == MAX_ROUNDS {
-                return Err(place.unwrap_or_default());
+                return Err(CuttingError::Dense(place.unwrap_or_default()));
             }
             new_edges = Some(self.split(&ranges, cuts));
         }
@@ -131,7 +152,7 @@ impl Arrangement {
         &mut self,
         edges: &[std::ops::Range<usize>],
         new_edges: Option<&[(u32, u32)]>,
-    ) -> (Vec<(u32, u32)>, Vec<Intersection>) {
+    ) -> Result<(Vec<(u32, u32)>, Vec<Intersection>), CuttingError> {
         let ends: Vec<[u32; 2]> =
             edges.iter().map(|run| [self.segments[run.start].a, self.segments[run.start].b]).collect();
         let boxes: Vec<Box2> = ends
@@ -148,17 +169,22 @@ impl Arrangement {
             new_edges.is_none_or(|new_edges| new_edges.binary_search(&(ends[i][0], ends[i][1])).is_ok())
         };
         let is_new: Vec<bool> = (0..ends.len()).map(is_new).collect();
-        for_each_overlap(&boxes, &is_new, |i, j| {
+        let limit = MEETINGS_PER_EDGE * ends.len() + MIN_MEETINGS;
+        for (i, j) in self.pairs(&ends, &boxes, &is_new)? {
+            let (i, j) = (i as usize, j as usize);
+            if intersections.len() > limit {
+                return Err(CuttingError::Crowded(limit));
+            }
             let ([a, b], [c, d]) = (ends[i], ends[j]);
             let at = |v: u32| self.points[v as usize];
             let (pa, pb, pc, pd) = (at(a), at(b), at(c), at(d));
             let (c_height, d_height) = (orient(pa, pb, pc), orient(pa, pb, pd));
             if (c_height > 0.0 && d_height > 0.0) || (c_height < 0.0 && d_height < 0.0) {
-                return;
+                continue;
             }
             let (a_height, b_height) = (orient(pc, pd, pa), orient(pc, pd, pb));
             if (a_height > 0.0 && b_height > 0.0) || (a_height < 0.0 && b_height < 0.0) {
-                return;
+                continue;
             }
             let layers = [self.segments[edges[i].start].layer, self.segments[edges[j].start].layer];
             let mut is_touch = false;
@@ -189,7 +215,7 @@ impl Arrangement {
                 crossings.push((i as u32, j as u32, place));
                 intersections.push(Intersection { layers, place, kind: IntersectionKind::Crossing });
             }
-        });
+        }
         for (i, j, place) in crossings {
             let point = self.point(place);
             for edge in [i, j] {
@@ -200,7 +226,31 @@ impl Arrangement {
         }
         cuts.sort_unstable();
         cuts.dedup();
-        (cuts, intersections)
+        Ok((cuts, intersections))
+    }
+
+    /// Pairs of edges that may meet, one of them new.
+    fn pairs(
+        &self,
+        ends: &[[u32; 2]],
+        boxes: &[Box2],
+        is_new: &[bool],
+    ) -> Result<Vec<(u32, u32)>, CuttingError> {
+        let mut pairs = Vec::new();
+        let box_limit = BOXES_PER_EDGE * ends.len() + 64;
+        let is_complete = for_each_overlap(boxes, is_new, |i, j| {
+            pairs.push((i as u32, j as u32));
+            pairs.len() < box_limit
+        });
+        if is_complete {
+            return Ok(pairs);
+        }
+        drop(pairs);
+        let segments: Vec<[DVec2; 2]> = ends.iter().map(|own| own.map(|v| self.points[v as usize])).collect();
+        let limit = PAIRS_PER_EDGE * ends.len() + MIN_PAIRS;
+        let mut pairs = candidate_pairs(&segments, limit).ok_or(CuttingError::Crowded(limit))?;
+        pairs.retain(|&(i, j)| is_new[i as usize] || is_new[j as usize]);
+        Ok(pairs)
     }
 
     /// Replaces each cut edge by its pieces. Returns the ends of the pieces, sorted.
@@ -264,9 +314,8 @@ impl Box2 {
     }
 }
 
-/// Calls `visit(i, j)`, i < j, for every two boxes that overlap and of which one is new. An implicit 8-ary tree over the boxes in Morton
-/// order.
-fn for_each_overlap(boxes: &[Box2], is_new: &[bool], mut visit: impl FnMut(usize, usize)) {
+/// The boxes in Morton order, each with its code.
+pub(crate) fn morton_order(boxes: &[Box2]) -> Vec<(u64, u32)> {
     let extent = boxes.iter().fold(Box2::EMPTY, |extent, b| extent.join(b));
     let scale = 65_535.0 / (extent.high - extent.low).max_element().max(f64::MIN_POSITIVE);
     let interleave_bits = |x: u32| {
@@ -286,6 +335,17 @@ fn for_each_overlap(boxes: &[Box2], is_new: &[bool], mut visit: impl FnMut(usize
         })
         .collect();
     order.sort_unstable();
+    order
+}
+
+/// Calls `visit(i, j)`, i < j, for every two boxes that overlap and of which one is new, until it returns false. Returns whether all were
+/// visited. An implicit 8-ary tree over the boxes in Morton order.
+pub(crate) fn for_each_overlap(
+    boxes: &[Box2],
+    is_new: &[bool],
+    mut visit: impl FnMut(usize, usize) -> bool,
+) -> bool {
+    let order = morton_order(boxes);
     // Levels from the leaves up, each a box over eight of the level below.
     let mut levels: Vec<Vec<Box2>> = vec![order.iter().map(|&(_, i)| boxes[i as usize]).collect()];
     while levels[levels.len() - 1].len() > 8 {
@@ -316,13 +376,16 @@ fn for_each_overlap(boxes: &[Box2], is_new: &[bool], mut visit: impl FnMut(usize
                 if k == rank || (is_before && is_new[j as usize]) {
                     continue;
                 }
-                visit(i.min(j) as usize, i.max(j) as usize);
+                if !visit(i.min(j) as usize, i.max(j) as usize) {
+                    return false;
+                }
             } else {
                 let end = (8 * (k + 1)).min(levels[level - 1].len());
                 stack.extend((8 * k..end).map(|child| (level - 1, child)));
             }
         }
     }
+    true
 }
 
 #[cfg(test)]
@@ -370,7 +433,7 @@ mod tests {
         }
         arrangement.arrange().unwrap();
         let edges = arrangement.edges();
-        let (cuts, intersections) = arrangement.find_intersections(&edges, None);
+        let (cuts, intersections) = arrangement.find_intersections(&edges, None).unwrap();
         assert!(cuts.is_empty() && intersections.is_empty());
     }
 }

@@ -1,8 +1,7 @@
 //! Checks of a room's arguments, and the errors of its construction.
 
-use glam::DVec2;
-
 use crate::error::{Error, Location, Result, shown, shown_point};
+use crate::navigate::room::build::arrangement::CuttingError;
 use crate::navigate::room::build::triangulate::Failure;
 use crate::navigate::shared::predicate::MAX_COORDINATE;
 
@@ -20,28 +19,28 @@ pub(crate) fn check_query_point(field: &'static str, point: [f64; 2]) -> Result<
     Ok(())
 }
 
-/// Refuses a radius that is negative or not finite.
+/// Refuses a radius that is negative, not finite or larger than any room.
 pub(crate) fn check_radius(radius: f64) -> Result<()> {
-    if !(0.0..f64::INFINITY).contains(&radius) {
-        return Err(Error::value(
-            Location::Argument,
-            "radius",
-            shown(radius),
-            "it must be 0 or more and finite",
-        ));
+    if !(0.0..=MAX_COORDINATE).contains(&radius) {
+        return Err(Error::value(Location::Argument, "radius", shown(radius), "it must be from 0 to 1e60"));
     }
     Ok(())
 }
 
-/// The error of an arrangement whose segments cross too densely at a place.
-pub(crate) fn too_dense(place: DVec2) -> Error {
-    let at = shown_point(&place.to_array());
-    Error::invalid(
-        Location::Argument,
-        format!(
-            "edges cross too densely at {at} for f64 to separate them; leave out points that are closer together than the coordinates' rounding"
+/// The error of edges that can't be cut where they meet.
+pub(crate) fn not_cut(error: CuttingError) -> Error {
+    let message = match error {
+        CuttingError::Dense(place) => format!(
+            "edges cross too densely at {} for f64 to separate them; leave out points that are closer together than the coordinates' rounding",
+            shown_point(&place.to_array())
         ),
-    )
+        CuttingError::Crowded(limit) => {
+            format!(
+                "edges meet in more than {limit} places, too many for rings of so few points; mend the rings"
+            )
+        }
+    };
+    Error::invalid(Location::Argument, message)
 }
 
 /// The error of a triangulation that could not be made.

@@ -2,9 +2,11 @@
 
 pub(crate) mod arrangement;
 pub(crate) mod blocks;
+pub(crate) mod candidates;
 pub(crate) mod cells;
 pub(crate) mod check;
 pub(crate) mod convex;
+pub(crate) mod doors;
 pub(crate) mod grid;
 pub(crate) mod nonconvex;
 pub(crate) mod offset;

@@ -1,11 +1,14 @@
 //! Rings that a caller gives: checked, and repaired where no guess is needed.
 
+use std::collections::BTreeSet;
+
 use glam::DVec2;
 
 use crate::error::{Error, Location, Result, shown_point};
 use crate::navigate::room::build::arrangement::{
     Arrangement, FIRST_DOOR_LAYER, Intersection, IntersectionKind,
 };
+use crate::navigate::room::build::triangulate::Place;
 use crate::navigate::shared::predicate::{MAX_COORDINATE, MIN_COORDINATE, orient};
 
 /// A repair of a room's rings.
@@ -13,7 +16,7 @@ use crate::navigate::shared::predicate::{MAX_COORDINATE, MIN_COORDINATE, orient}
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Repair {
-    /// Which ring: 0 is the outer one, then the holes in the order given.
+    /// Which ring: 0 is the outer one, then the holes in the order given. The rings of a further polygon follow in the same order.
     pub ring: usize,
     /// What was wrong, and what was done.
     pub kind: RepairKind,
@@ -32,9 +35,9 @@ pub enum RepairKind {
     Crossing,
     /// A corner of the ring lies on an edge of this or another ring: the edge is cut there.
     Touch,
-    /// A hole without area: left out.
+    /// A hole without area, or a polygon without area beside others: left out.
     NoArea,
-    /// A hole, or a part of one, lies outside the outer ring: it changes nothing there.
+    /// A hole, or a part of one, lies outside the outer ring of its polygon: it changes nothing there.
     HoleOutside,
 }
 
@@ -45,7 +48,7 @@ impl RepairKind {
             Self::RepeatedPoint => "a repeated point was taken once",
             Self::Crossing => "edges that cross were cut",
             Self::Touch => "an edge was cut at a corner that lies on it",
-            Self::NoArea => "a hole without area was left out",
+            Self::NoArea => "a ring without area was left out",
             Self::HoleOutside => "a hole lies outside of the outer ring",
         }
     }
@@ -70,13 +73,14 @@ pub(crate) fn layer(ring: usize) -> u32 {
     ring as u32
 }
 
-/// Adds the rings of a room, ring 0 the outer one, to an arrangement.
+/// Adds the rings of a room to an arrangement. Those are outer rings of which `is_outer` is true.
 ///
 /// # Errors
 /// A coordinate that is not finite or out of range; an outer ring of fewer than three different points.
 pub(crate) fn add_rings<'a>(
     arrangement: &mut Arrangement,
     rings: impl Iterator<Item = &'a [[f64; 2]]>,
+    is_outer: impl Fn(usize) -> bool,
     repairs: &mut Vec<Repair>,
 ) -> Result<()> {
     for (ring, points) in rings.enumerate() {
@@ -101,7 +105,7 @@ pub(crate) fn add_rings<'a>(
         distinct.dedup();
         if distinct.len() < 3 {
             let place = points.first().copied().unwrap_or_default();
-            if ring == 0 {
+            if is_outer(ring) {
                 return Err(Error::invalid(
                     Location::Ring(ring),
                     format!("the ring has {} different points, it needs three", distinct.len()),
@@ -111,7 +115,7 @@ pub(crate) fn add_rings<'a>(
             continue;
         }
         let [a, b] = [distinct[0], distinct[1]].map(|v| arrangement.points[v as usize]);
-        if ring > 0 && distinct.iter().all(|&v| orient(a, b, arrangement.points[v as usize]) == 0.0) {
+        if distinct.iter().all(|&v| orient(a, b, arrangement.points[v as usize]) == 0.0) {
             repairs.push(Repair { ring, kind: RepairKind::NoArea, place: points[0] });
             continue;
         }
@@ -146,18 +150,87 @@ pub(crate) fn add_repairs(intersections: &[Intersection], repairs: &mut Vec<Repa
     repairs.extend(found);
 }
 
-/// Whether a place is free: inside the outer ring and in no hole, by the even-odd rule for each ring.
-pub(crate) fn is_free(winding: &[(u32, i32)]) -> bool {
-    let is_odd = |number: i32| number % 2 != 0;
-    winding.iter().any(|&(layer, number)| layer == 0 && is_odd(number))
-        && !winding.iter().any(|&(layer, number)| layer != 0 && is_odd(number))
+/// A place among the rings of polygons: free where it is in a polygon, that is inside its outer ring and in none of its holes, by the
+/// even-odd rule for each ring.
+#[derive(Debug)]
+pub(crate) struct PolygonPlace {
+    /// The polygon of each ring, and whether the ring is its outer one.
+    rings: Vec<(u32, bool)>,
+    /// The winding number of each ring.
+    windings: Vec<i32>,
+    polygons: Vec<PolygonState>,
+    /// How many polygons hold the place.
+    held_count: u32,
+    /// The polygons that changed since the last question.
+    changed: Vec<u32>,
+    /// Whether each ring is a hole that holds a place outside of its outer ring.
+    pub(crate) is_outside: Vec<bool>,
 }
 
-/// Adds the holes that hold a place outside the outer ring.
-pub(crate) fn collect_holes_outside(winding: &[(u32, i32)], holes_outside: &mut Vec<u32>) {
-    let is_odd = |&&(_, number): &&(u32, i32)| number % 2 != 0;
-    if !winding.iter().filter(is_odd).any(|&(layer, _)| layer == 0) {
-        holes_outside.extend(winding.iter().filter(is_odd).map(|&(layer, _)| layer));
+#[derive(Debug, Clone, Default)]
+struct PolygonState {
+    is_inside: bool,
+    hole_count: u32,
+    /// The holes that hold the place and are not known to hold a place outside.
+    holes: BTreeSet<u32>,
+}
+
+impl PolygonPlace {
+    /// Polygons of so many rings each, the outer one first.
+    pub(crate) fn new(ring_counts: impl Iterator<Item = usize>) -> Self {
+        let (mut rings, mut polygons) = (Vec::new(), Vec::new());
+        for count in ring_counts {
+            rings.extend((0..count).map(|ring| (polygons.len() as u32, ring == 0)));
+            polygons.push(PolygonState::default());
+        }
+        let (windings, is_outside) = (vec![0; rings.len()], vec![false; rings.len()]);
+        Self { rings, windings, polygons, held_count: 0, changed: Vec::new(), is_outside }
+    }
+
+    /// Whether a ring is the outer one of its polygon.
+    pub(crate) fn is_outer(&self, ring: usize) -> bool {
+        self.rings[ring].1
+    }
+}
+
+impl Place for PolygonPlace {
+    fn turn(&mut self, layer: u32, turns: i32) {
+        let ring = layer as usize;
+        let before = self.windings[ring] % 2 != 0;
+        self.windings[ring] += turns;
+        let after = self.windings[ring] % 2 != 0;
+        if before == after {
+            return;
+        }
+        let (polygon, is_outer) = self.rings[ring];
+        let state = &mut self.polygons[polygon as usize];
+        let was_held = state.is_inside && state.hole_count == 0;
+        if is_outer {
+            state.is_inside = after;
+        } else if after {
+            state.hole_count += 1;
+            if !self.is_outside[ring] {
+                state.holes.insert(layer);
+            }
+        } else {
+            state.hole_count -= 1;
+            state.holes.remove(&layer);
+        }
+        let is_held = state.is_inside && state.hole_count == 0;
+        self.held_count = self.held_count + u32::from(is_held) - u32::from(was_held);
+        self.changed.push(polygon);
+    }
+
+    fn is_free(&mut self) -> bool {
+        for polygon in self.changed.drain(..) {
+            let state = &mut self.polygons[polygon as usize];
+            if !state.is_inside {
+                for hole in std::mem::take(&mut state.holes) {
+                    self.is_outside[hole as usize] = true;
+                }
+            }
+        }
+        self.held_count > 0
     }
 }
 

@@ -18,6 +18,8 @@ pub(crate) struct Source {
 pub(crate) enum Floor {
     /// By [`Room::new`](crate::navigate::room::query::room::Room::new).
     Rings { outer: Vec<[f64; 2]>, holes: Vec<Vec<[f64; 2]>> },
+    /// By [`Room::from_polygons`](crate::navigate::room::query::room::Room::from_polygons).
+    Polygons(Vec<Vec<Vec<[f64; 2]>>>),
     /// By [`Room::from_cells`](crate::navigate::room::query::room::Room::from_cells).
     Cells { points: Vec<[f64; 2]>, cells: Vec<Vec<u32>> },
     /// By [`Room::from_polyanya_mesh`](crate::navigate::room::query::room::Room::from_polyanya_mesh).
@@ -26,12 +28,16 @@ pub(crate) enum Floor {
 
 #[cfg_attr(not(feature = "serde"), allow(unused_variables))]
 impl Source {
-    pub(crate) fn rings(outer: &[[f64; 2]], holes: &[&[[f64; 2]]], options: &Options) -> Self {
+    pub(crate) fn polygons(polygons: &[Vec<&[[f64; 2]]>], options: &Options) -> Self {
+        #[cfg(feature = "serde")]
+        let rings = |rings: &[&[[f64; 2]]]| rings.iter().map(|ring| ring.to_vec()).collect();
         Self {
             #[cfg(feature = "serde")]
-            floor: Floor::Rings {
-                outer: outer.to_vec(),
-                holes: holes.iter().map(|hole| hole.to_vec()).collect(),
+            floor: match polygons {
+                [polygon] if !polygon.is_empty() => {
+                    Floor::Rings { outer: polygon[0].to_vec(), holes: rings(&polygon[1..]) }
+                }
+                _ => Floor::Polygons(polygons.iter().map(|polygon| rings(polygon)).collect()),
             },
             #[cfg(feature = "serde")]
             options: options.clone(),

@@ -18,6 +18,8 @@ pub(crate) struct Triangles {
     pub(crate) neighbours: Vec<[u32; 3]>,
     /// The door to which each such edge belongs; [`NONE`] for most.
     pub(crate) door: Vec<[u32; 3]>,
+    /// The further doors of edges to which several belong: the ends, the lower first, and the door; sorted.
+    pub(crate) more_doors: Vec<([u32; 2], u32)>,
 }
 
 /// Why the triangulation failed.
@@ -29,11 +31,19 @@ pub(crate) enum Failure {
     Refused,
 }
 
-/// Triangulates the free space. `is_free` gets the (layer, winding number) pairs of a place, without those of winding number 0.
-pub(crate) fn triangulate(
-    arrangement: &Arrangement,
-    is_free: impl Fn(&[(u32, i32)]) -> bool,
-) -> Result<Triangles, Failure> {
+/// The place at which a flood is, as the winding numbers of the layers there.
+///
+/// The flood changes them as it crosses segments, back and forth, so memory does not grow with the number of places times layers.
+pub(crate) trait Place {
+    /// Adds to the winding number of a layer. They are all 0 at first, outside of everything.
+    fn turn(&mut self, layer: u32, turns: i32);
+
+    /// Whether the place is free. The flood asks once for each triangle.
+    fn is_free(&mut self) -> bool;
+}
+
+/// Triangulates the free space.
+pub(crate) fn triangulate(arrangement: &Arrangement, place: &mut dyn Place) -> Result<Triangles, Failure> {
     // Keep only points that a segment uses. Other points were ends of segments that cancelled out.
     let mut new_index = vec![NONE; arrangement.points.len()];
     let mut points = Vec::new();
@@ -74,14 +84,35 @@ pub(crate) fn triangulate(
     if cdt.num_vertices() != points.len() {
         return Err(Failure::Refused);
     }
-    Ok(free_part(&cdt, points, &segments, is_free))
+    Ok(free_part(&cdt, points, &segments, place))
+}
+
+/// Crosses the segments between two points, from the right of the way between them to its left.
+fn cross(segments: &[Segment], [from, to]: [u32; 2], place: &mut dyn Place) {
+    let key = (from.min(to), from.max(to));
+    let begin = segments.partition_point(|s| (s.a, s.b) < key);
+    for segment in segments[begin..].iter().take_while(|s| (s.a, s.b) == key) {
+        if segment.layer < FIRST_DOOR_LAYER {
+            place.turn(segment.layer, if from < to { segment.winding } else { -segment.winding });
+        }
+    }
+}
+
+/// A triangle on the way of a flood.
+#[derive(Debug, Clone, Copy)]
+struct FloodStep {
+    face: u32,
+    /// The next of its edges to look across.
+    next: usize,
+    /// The edge that was crossed to come here, with the face on the left; the same point twice where no segment lies on it.
+    entry: [u32; 2],
 }
 
 fn free_part(
     cdt: &ConstrainedDelaunayTriangulation<Point2<f64>>,
     points: Vec<DVec2>,
     segments: &[Segment],
-    is_free: impl Fn(&[(u32, i32)]) -> bool,
+    place: &mut dyn Place,
 ) -> Triangles {
     let face_count = cdt.num_all_faces();
     let mut corners = vec![[NONE; 3]; face_count];
@@ -101,62 +132,41 @@ fn free_part(
             }
         }
     }
-    // A flood from outside inwards. Crossing a segment changes the winding numbers. Faces with equal ones share a label.
-    let mut labels: Vec<Vec<(u32, i32)>> = vec![Vec::new()];
-    let mut label_of = vec![NONE; face_count];
-    let label_across = |labels: &mut Vec<Vec<(u32, i32)>>, label: u32, from: u32, to: u32| -> u32 {
-        // The face is left of the edge `from` to `to`.
-        let key = (from.min(to), from.max(to));
-        let begin = segments.partition_point(|s| (s.a, s.b) < key);
-        let mut winding = labels[label as usize].clone();
-        for segment in segments[begin..].iter().take_while(|s| (s.a, s.b) == key) {
-            if segment.layer >= FIRST_DOOR_LAYER {
+    // A flood from outside inwards, from each face at the convex hull. Crossing a segment changes the winding numbers; on the way back it
+    // changes them back.
+    let mut is_free = vec![false; face_count];
+    let mut is_seen = vec![false; face_count];
+    let mut steps: Vec<FloodStep> = Vec::new();
+    for (first, k) in stack {
+        if is_seen[first as usize] {
+            continue;
+        }
+        let own = corners[first as usize];
+        steps.push(FloodStep { face: first, next: 0, entry: [own[k as usize], own[(k as usize + 1) % 3]] });
+        while let Some(step) = steps.last_mut() {
+            let f = step.face as usize;
+            if step.next == 0 {
+                is_seen[f] = true;
+                cross(segments, step.entry, place);
+                is_free[f] = place.is_free();
+            }
+            if step.next == 3 {
+                let [from, to] = step.entry;
+                cross(segments, [to, from], place);
+                steps.pop();
                 continue;
             }
-            let turns = if from < to { segment.winding } else { -segment.winding };
-            match winding.binary_search_by_key(&segment.layer, |entry| entry.0) {
-                Ok(i) => {
-                    winding[i].1 += turns;
-                    if winding[i].1 == 0 {
-                        winding.remove(i);
-                    }
-                }
-                Err(i) => winding.insert(i, (segment.layer, turns)),
-            }
-        }
-        if winding == labels[label as usize] {
-            return label;
-        }
-        labels.push(winding);
-        labels.len() as u32 - 1
-    };
-    // From each face at the convex hull.
-    let mut queue: Vec<u32> = Vec::new();
-    for (f, k) in stack {
-        if label_of[f as usize] == NONE {
-            let [from, to] = [corners[f as usize][k as usize], corners[f as usize][(k as usize + 1) % 3]];
-            label_of[f as usize] = label_across(&mut labels, 0, from, to);
-            queue.push(f);
-        }
-        while let Some(f) = queue.pop() {
-            let f = f as usize;
-            for k in 0..3 {
-                let other = neighbours[f][k];
-                if other == NONE || label_of[other as usize] != NONE {
-                    continue;
-                }
-                label_of[other as usize] = if is_constraint[f][k] {
-                    label_across(&mut labels, label_of[f], corners[f][(k + 1) % 3], corners[f][k])
-                } else {
-                    label_of[f]
-                };
-                queue.push(other);
+            let k = step.next;
+            step.next += 1;
+            let other = neighbours[f][k];
+            if other != NONE && !is_seen[other as usize] {
+                let (from, to) = (corners[f][(k + 1) % 3], corners[f][k]);
+                let entry = if is_constraint[f][k] { [from, to] } else { [from; 2] };
+                steps.push(FloodStep { face: other, next: 0, entry });
             }
         }
     }
-    let free: Vec<bool> = labels.iter().map(|label| is_free(label)).collect();
-    let is_free_face =
-        |f: u32| f != NONE && label_of[f as usize] != NONE && free[label_of[f as usize] as usize];
+    let is_free_face = |f: u32| f != NONE && is_free[f as usize];
     let mut new_index = vec![NONE; face_count];
     let mut kept = Vec::new();
     for f in 0..face_count as u32 {
@@ -171,7 +181,14 @@ fn free_part(
         let mut same = segments[begin..].iter().take_while(|s| (s.a, s.b) == key);
         same.find(|s| s.layer >= FIRST_DOOR_LAYER).map_or(NONE, |s| s.layer - FIRST_DOOR_LAYER)
     };
-    let mut result = Triangles { points, ..Triangles::default() };
+    let is_door = |s: &&Segment| s.layer >= FIRST_DOOR_LAYER;
+    let same_edge = |x: &Segment, y: &Segment| (x.a, x.b) == (y.a, y.b);
+    let more_doors = segments
+        .chunk_by(same_edge)
+        .flat_map(|edge| edge.iter().filter(is_door).skip(1))
+        .map(|s| ([s.a, s.b], s.layer - FIRST_DOOR_LAYER))
+        .collect();
+    let mut result = Triangles { points, more_doors, ..Triangles::default() };
     for &f in &kept {
         let mut across = [NONE; 3];
         let mut doors = [NONE; 3];
@@ -195,7 +212,7 @@ impl Triangles {
     ///
     /// Merging is greedy, longest edge first (Hertel and Mehlhorn 1983: at most four times the least number of cells).
     pub(crate) fn cells(self, merge: bool) -> (Cells, Vec<(u32, u32)>) {
-        let Self { mut points, corners, neighbours, door } = self;
+        let Self { mut points, corners, neighbours, door, more_doors } = self;
         // The half-edge 3 f + k is edge k of triangle f.
         let count = corners.len();
         let mut next: Vec<u32> = (0..3 * count as u32).map(|h| h - h % 3 + (h + 1) % 3).collect();
@@ -230,7 +247,10 @@ impl Triangles {
                 let (before_h, after_h) = (prev[h as usize], next[h as usize]);
                 let (before_t, after_t) = (prev[t as usize], next[t as usize]);
                 let is_convex = |a: u32, corner: u32, b: u32| {
-                    orient(at(from(a)), at(from(corner)), at(from(next[b as usize]))) >= 0.0
+                    let [a, corner, b] = [from(a), from(corner), from(next[b as usize])].map(at);
+                    let turn = orient(a, corner, b);
+                    // Where the ring turns back on itself, around the end of a door, the corner is the whole turn.
+                    turn > 0.0 || (turn == 0.0 && (a - corner).dot(b - corner) < 0.0)
                 };
                 if is_convex(before_h, h, after_t) && is_convex(before_t, t, after_h) {
                     next[before_h as usize] = after_t;
@@ -282,10 +302,15 @@ impl Triangles {
                 cells.link(side_of[h], side_of[t as usize]);
             }
         }
-        let doors = (0..3 * count)
-            .filter(|&h| !is_removed[h] && door[h / 3][h % 3] != NONE)
-            .map(|h| (side_of[h], door[h / 3][h % 3]))
-            .collect();
+        let mut doors = Vec::new();
+        for h in (0..3 * count).filter(|&h| !is_removed[h] && door[h / 3][h % 3] != NONE) {
+            doors.push((side_of[h], door[h / 3][h % 3]));
+            let (a, b) = (from(h as u32), corners[h / 3][(h + 1 - h / 3 * 3) % 3]);
+            let edge = [a.min(b), a.max(b)];
+            let begin = more_doors.partition_point(|more| more.0 < edge);
+            let more = more_doors[begin..].iter().take_while(|more| more.0 == edge);
+            doors.extend(more.map(|&(_, door)| (side_of[h], door)));
+        }
         (cells, doors)
     }
 }

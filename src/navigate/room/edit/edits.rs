@@ -21,10 +21,16 @@ pub(crate) struct Edits {
     pub(crate) replacement_of: HashMap<u32, u32>,
 }
 
-/// An obstacle in the room.
+/// The numbers from here on stand for shut doors, among obstacles.
+pub(crate) const FIRST_DOOR: u32 = 1 << 31;
+
+/// An obstacle in the room, or what a shut door is in a room with a radius.
 #[derive(Debug, Default)]
 pub(crate) struct Obstacle {
+    /// Empty for a door.
     pub(crate) ring: Vec<[f64; 2]>,
+    /// Walls without thickness: those of a door.
+    pub(crate) walls: Vec<[[f64; 2]; 2]>,
     /// The base cells that must be replaced because of it, sorted.
     pub(crate) base_cells: Vec<u32>,
 }
@@ -34,6 +40,10 @@ pub(crate) struct Obstacle {
 pub(crate) struct Door {
     pub(crate) pairs: Vec<[u32; 2]>,
     pub(crate) is_shut: bool,
+    /// In a room with a radius, the walls that the door is while it is shut.
+    pub(crate) walls: Vec<[[f64; 2]; 2]>,
+    /// In a room with a radius, what the door is while it is shut.
+    pub(crate) obstacle: Option<Obstacle>,
 }
 
 /// Cells that replace some base cells while obstacles lie on them.
@@ -58,6 +68,22 @@ pub(crate) struct ObstacleGroup {
 }
 
 impl Edits {
+    /// An obstacle, or a shut door from [`FIRST_DOOR`] on; `None` for one that is not there.
+    pub(crate) fn obstacle(&self, index: u32) -> Option<&Obstacle> {
+        match index.checked_sub(FIRST_DOOR) {
+            Some(door) => self.doors.get(door as usize)?.obstacle.as_ref(),
+            None => self.obstacles.get(index as usize)?.as_ref(),
+        }
+    }
+
+    /// [`Self::obstacle`], to change it.
+    pub(crate) fn obstacle_mut(&mut self, index: u32) -> Option<&mut Obstacle> {
+        match index.checked_sub(FIRST_DOOR) {
+            Some(door) => self.doors.get_mut(door as usize)?.obstacle.as_mut(),
+            None => self.obstacles.get_mut(index as usize)?.as_mut(),
+        }
+    }
+
     /// The local meshes that hold both sides of one of the pairs.
     pub(crate) fn local_meshes_within(&self, pairs: &[[u32; 2]]) -> Vec<u32> {
         let local_mesh_of = |side: u32| self.local_mesh_of[self.base.cell_of[side as usize] as usize];
@@ -74,7 +100,7 @@ impl Edits {
         obstacles.dedup();
         let mut groups: Vec<ObstacleGroup> = Vec::new();
         for &index in &obstacles {
-            let Some(obstacle) = &self.obstacles[index as usize] else { continue };
+            let Some(obstacle) = self.obstacle(index) else { continue };
             let mut joined =
                 ObstacleGroup { obstacles: vec![index], base_cells: obstacle.base_cells.clone() };
             groups.retain_mut(|group| {

@@ -7,11 +7,11 @@ use glam::DVec2;
 use crate::error::Result;
 use crate::navigate::room::build::arrangement::{Arrangement, Box2, FIRST_DOOR_LAYER};
 use crate::navigate::room::build::cells::{Cells, NONE};
-use crate::navigate::room::build::check::{too_dense, triangulation_failed};
+use crate::navigate::room::build::check::{not_cut, triangulation_failed};
 use crate::navigate::room::build::grid::{Containment, Grid, contains};
 use crate::navigate::room::build::offset;
-use crate::navigate::room::build::rings::{Repair, add_rings, is_free};
-use crate::navigate::room::build::triangulate::triangulate;
+use crate::navigate::room::build::rings::{Repair, add_rings};
+use crate::navigate::room::build::triangulate::{Place, triangulate};
 use crate::navigate::room::edit::edits::{Edits, LocalMesh, ObstacleGroup};
 use crate::navigate::shared::predicate::orient;
 
@@ -96,9 +96,15 @@ pub(crate) fn build_local_mesh(edits: &Edits, group: &ObstacleGroup, radius: f64
     }
     let mut repairs: Vec<Repair> = Vec::new();
     for (k, &obstacle) in obstacles.iter().enumerate() {
-        let Some(obstacle) = &edits.obstacles[obstacle as usize] else { continue };
+        let Some(obstacle) = edits.obstacle(obstacle) else { continue };
+        for &wall in &obstacle.walls {
+            offset::add_swept_wall(&mut arrangement, wall, radius, FIRST_SWEPT_LAYER + k as u32);
+        }
+        if obstacle.ring.is_empty() {
+            continue;
+        }
         let mut rings = Arrangement::default();
-        add_rings(&mut rings, std::iter::once(obstacle.ring.as_slice()), &mut repairs)?;
+        add_rings(&mut rings, std::iter::once(obstacle.ring.as_slice()), |_| true, &mut repairs)?;
         for segment in &rings.segments {
             let [a, b] = [segment.a, segment.b].map(|v| arrangement.point(rings.points[v as usize]));
             if segment.winding > 0 {
@@ -119,7 +125,7 @@ pub(crate) fn build_local_mesh(edits: &Edits, group: &ObstacleGroup, radius: f64
             }
         }
     }
-    arrangement.arrange().map_err(too_dense)?;
+    arrangement.arrange().map_err(not_cut)?;
     // A side of the outline must have stayed whole: a side that was cut has no twin outside and would become a wall.
     let mut grown_into = Vec::new();
     for &cell in base_cells {
@@ -137,12 +143,7 @@ pub(crate) fn build_local_mesh(edits: &Edits, group: &ObstacleGroup, radius: f64
     if !grown_into.is_empty() {
         return Ok(BuildOutcome::Grown(grown_into));
     }
-    let is_swept = |&(layer, number): &(u32, i32)| layer >= FIRST_SWEPT_LAYER && number != 0;
-    let triangles = triangulate(&arrangement, |winding| {
-        let rings = winding.partition_point(|&(layer, _)| layer < FIRST_SWEPT_LAYER);
-        is_free(&winding[..rings]) && !winding[rings..].iter().any(is_swept)
-    })
-    .map_err(triangulation_failed)?;
+    let triangles = triangulate(&arrangement, &mut LocalPlace::default()).map_err(triangulation_failed)?;
     let (mut mesh, mut doors) = triangles.cells(true);
     doors.retain(|&(side, door)| {
         if door == THIN_WALL {
@@ -151,6 +152,34 @@ pub(crate) fn build_local_mesh(edits: &Edits, group: &ObstacleGroup, radius: f64
         door != THIN_WALL
     });
     Ok(BuildOutcome::Mesh(Box::new(mesh), doors))
+}
+
+/// A place within a local mesh: free where it is in a replaced cell, in no obstacle and not swept.
+#[derive(Debug, Default)]
+struct LocalPlace {
+    windings: HashMap<u32, i32>,
+    is_in_cell: bool,
+    /// How many obstacles and how many swept layers hold the place.
+    covering_count: u32,
+}
+
+impl Place for LocalPlace {
+    fn turn(&mut self, layer: u32, turns: i32) {
+        let winding = self.windings.entry(layer).or_default();
+        let holds = |winding: i32| if layer >= FIRST_SWEPT_LAYER { winding != 0 } else { winding % 2 != 0 };
+        let before = holds(*winding);
+        *winding += turns;
+        let after = holds(*winding);
+        if layer == 0 {
+            self.is_in_cell = after;
+        } else {
+            self.covering_count = self.covering_count + u32::from(after) - u32::from(before);
+        }
+    }
+
+    fn is_free(&mut self) -> bool {
+        self.is_in_cell && self.covering_count == 0
+    }
 }
 
 /// Adds a local mesh to the cells of the room, in place of the base cells of its group. Returns the new number of vertices.

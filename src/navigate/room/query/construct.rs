@@ -3,16 +3,18 @@
 use glam::DVec2;
 
 use crate::error::{Error, Location, Result, shown, shown_point};
-use crate::navigate::room::build::arrangement::{Arrangement, FIRST_DOOR_LAYER};
+use crate::navigate::room::build::arrangement::Arrangement;
 use crate::navigate::room::build::blocks::Blocks;
 use crate::navigate::room::build::cells::Cells;
-use crate::navigate::room::build::check::{check_query_point, check_radius, too_dense, triangulation_failed};
+use crate::navigate::room::build::check::{check_query_point, check_radius, not_cut, triangulation_failed};
 use crate::navigate::room::build::convex::{check_and_join, triangulate_nonconvex};
+use crate::navigate::room::build::doors::{Doors, FreeDoorEnd};
 use crate::navigate::room::build::grid::Grid;
+use crate::navigate::room::build::offset::{SweepError, SweptPlace};
 use crate::navigate::room::build::options::Options;
-use crate::navigate::room::build::rings::{Repair, RepairKind};
+use crate::navigate::room::build::rings::{PolygonPlace, Repair, RepairKind};
 use crate::navigate::room::build::source::Source;
-use crate::navigate::room::build::triangulate::triangulate;
+use crate::navigate::room::build::triangulate::{Triangles, triangulate};
 use crate::navigate::room::build::{offset, polyanya_mesh, rings};
 use crate::navigate::room::query::room::Room;
 
@@ -23,7 +25,8 @@ const SNAP: f64 = 1.0 / (1_u64 << 40) as f64;
 impl Room {
     /// Builds a room from its outer ring and its holes. Each ring may run in either direction and may repeat its first point at the end.
     ///
-    /// Cost: about O(n log n) in the number of points and crossings, for the triangulation.
+    /// Cost: about O(n log n) in the number of points and crossings, for the triangulation; with a radius at most O(n log² n). Rings whose
+    /// edges meet in far more places than they have points, more than sixteen for each and 20,000, are refused.
     ///
     /// ```
     /// use hullfield::navigate::room::{Options, Room};
@@ -38,69 +41,87 @@ impl Room {
     ///
     /// # Errors
     /// [`Error::Value`] for a coordinate that is not finite or out of range (0, or a magnitude from 1e-42 to 1e60), and for a radius that
-    /// is negative, not finite or too large for the room; [`Error::Invalid`] for an outer ring of fewer than three different points, and
-    /// where the holes leave no room. Rings that cross, touch or repeat points are repaired, and [`Room::repairs`] says where; without
-    /// [`Options::repair`] the first such place, unless it is a mere touch, is an error.
+    /// is negative, not finite or too large for the room; [`Error::Invalid`] for an outer ring of fewer than three different points,
+    /// where the holes leave no room, for edges that meet in too many places, and for a [door](Options::doors) that misses its walls or crosses no floor. Rings that cross, touch or
+    /// repeat points are repaired, and [`Room::repairs`] says where; without [`Options::repair`] the first such place, unless it is a mere
+    /// touch, is an error.
     pub fn new(outer: &[[f64; 2]], holes: &[impl AsRef<[[f64; 2]]>], options: Options) -> Result<Self> {
-        let holes: Vec<&[[f64; 2]]> = holes.iter().map(AsRef::as_ref).collect();
-        Self::of_rings(outer, &holes, options)
+        let rings = std::iter::once(outer).chain(holes.iter().map(AsRef::as_ref)).collect();
+        Self::of_polygons(&[rings], options)
     }
 
-    fn of_rings(outer: &[[f64; 2]], holes: &[&[[f64; 2]]], options: Options) -> Result<Self> {
-        let doors = &options.doors;
+    /// Builds a room from several polygons: each its rings, the outer one first, then its holes.
+    ///
+    /// The floor is what any of the polygons holds. So polygons may overlap, and one may fill a hole of another. Polygons that share a part
+    /// of an edge are one floor; polygons apart from one another, or that touch in a point, are islands, and no path leads from one to another
+    /// (but see [`Options::squeeze`]).
+    ///
+    /// Cost: as [`Room::new`].
+    ///
+    /// ```
+    /// use hullfield::navigate::room::{Options, PathOptions, Room};
+    ///
+    /// // Two squares side by side are one floor; a third is apart.
+    /// let square = |x: f64| [[[x, 0.0], [x + 2.0, 0.0], [x + 2.0, 2.0], [x, 2.0]]];
+    /// let room = Room::from_polygons(&[square(0.0), square(2.0), square(5.0)], Options::default())?;
+    /// assert_eq!((room.area(), room.island_count()), (12.0, 2));
+    /// let reaches = |goal| Ok::<_, hullfield::Error>(room.path([1.0, 1.0], goal, &PathOptions::default())?.is_reached());
+    /// assert!(reaches([3.0, 1.0])? && !reaches([6.0, 1.0])?);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Room::new`]; [`Error::Invalid`] for a polygon without rings. Rings are counted over all polygons.
+    pub fn from_polygons<R: AsRef<[[f64; 2]]>>(
+        polygons: &[impl AsRef<[R]>],
+        options: Options,
+    ) -> Result<Self> {
+        let rings = |polygon| AsRef::<[R]>::as_ref(polygon).iter().map(AsRef::as_ref).collect();
+        let polygons: Vec<Vec<&[[f64; 2]]>> = polygons.iter().map(rings).collect();
+        Self::of_polygons(&polygons, options)
+    }
+
+    fn of_polygons(polygons: &[Vec<&[[f64; 2]]>], options: Options) -> Result<Self> {
         check_radius(options.radius)?;
-        for &[from, to] in doors {
+        for &[from, to] in &options.doors {
             check_query_point("door", from)?;
             check_query_point("door", to)?;
         }
-        let add_doors = |arrangement: &mut Arrangement| {
-            for (door, ends) in doors.iter().enumerate() {
-                let [from, to] = ends.map(|end| arrangement.point(end.into()));
-                arrangement.add(from, to, FIRST_DOOR_LAYER + door as u32);
-            }
-        };
-        let mut repairs = Vec::new();
-        let mut arrangement = Arrangement::default();
-        let all = std::iter::once(outer).chain(holes.iter().copied());
-        rings::add_rings(&mut arrangement, all, &mut repairs)?;
-        add_doors(&mut arrangement);
-        let intersections = arrangement.arrange().map_err(too_dense)?;
-        rings::add_repairs(&intersections, &mut repairs);
-        let holes_outside = std::cell::RefCell::new(Vec::new());
-        let triangles = triangulate(&arrangement, |winding| {
-            rings::collect_holes_outside(winding, &mut holes_outside.borrow_mut());
-            rings::is_free(winding)
-        })
-        .map_err(triangulation_failed)?;
-        let mut holes_outside = holes_outside.into_inner();
-        holes_outside.sort_unstable();
-        holes_outside.dedup();
-        for ring in holes_outside.into_iter().map(|ring| ring as usize) {
-            let place = rings::first_outside(outer, holes[ring - 1]);
-            repairs.push(Repair { ring, kind: RepairKind::HoleOutside, place });
+        if let Some(at) = polygons.iter().position(Vec::is_empty) {
+            return Err(Error::invalid(Location::Polygon(at), "it has no rings, it needs an outer one"));
         }
-        if !options.repair {
-            // A touch is allowed: it only cuts the edge that is touched.
-            if let Some(repair) = repairs.iter().find(|repair| repair.kind != RepairKind::Touch) {
+        let mut doors = Doors::new(&options.doors);
+        let coordinates = polygons.iter().flatten().flat_map(|ring| ring.as_flattened());
+        let largest = coordinates.fold(0.0, |largest: f64, x| largest.max(x.abs()));
+        let mut is_checked = false;
+        let (cells, door_sides, repairs) = loop {
+            let mut repairs = Vec::new();
+            let triangles = triangulate_rings(polygons, &doors, &mut repairs)?;
+            refuse_repairs(&repairs, &options)?;
+            if triangles.corners.is_empty() {
                 return Err(Error::invalid(
-                    Location::Ring(repair.ring),
-                    format!(
-                        "it needs a repair at {} ({}); set Options::repair to have it repaired",
-                        shown_point(&repair.place),
-                        repair.kind.name()
-                    ),
+                    Location::Argument,
+                    "no room is left: the outer ring less the holes has no area",
                 ));
             }
+            let (cells, door_sides) = triangles.cells(options.merge);
+            // A door whose end lies on a wall but for rounding is lengthened, once.
+            if is_checked || !doors.check(&cells, &door_sides, SNAP * largest)? {
+                break (cells, door_sides, repairs);
+            }
+            is_checked = true;
+        };
+        if let (false, Some(end)) = (options.repair, doors.free_ends.first()) {
+            let at = shown_point(&end.end);
+            let message = format!(
+                "door {} ends at {at}, on no wall; set Options::repair for a door that agents can walk around",
+                end.door
+            );
+            return Err(Error::invalid(Location::Argument, message));
         }
-        if triangles.corners.is_empty() {
-            return Err(Error::invalid(
-                Location::Argument,
-                "no room is left: the outer ring less the holes has no area",
-            ));
-        }
-        let (cells, door_sides) = triangles.cells(options.merge);
-        let source = Source::rings(outer, holes, &options);
-        Self::finish(cells, doors.len(), door_sides, add_doors, &options, repairs, source)
+        let source = Source::polygons(polygons, &options);
+        let free_ends = doors.free_ends;
+        Self::finish(cells, door_sides, &options, repairs, free_ends, source)
     }
 
     /// Builds a room from a navigation mesh: vertices, and convex cells over them. Each cell is the indices of its corners,
@@ -157,7 +178,7 @@ impl Room {
             counts.push(own.len() as u32);
         }
         let cells = triangulate_nonconvex(check_and_join(points, &corners, &counts)?)?;
-        Self::finish(cells, 0, Vec::new(), |_| {}, &options, Vec::new(), source)
+        Self::finish(cells, Vec::new(), &options, Vec::new(), Vec::new(), source)
     }
 
     /// Builds a room from the text of a `.mesh` file: version 2 of the format in which the authors of Polyanya publish their meshes.
@@ -182,36 +203,25 @@ impl Room {
         refuse_doors(&options)?;
         let cells = triangulate_nonconvex(polyanya_mesh::read(text)?)?;
         let source = Source::polyanya_mesh(text, &options);
-        Self::finish(cells, 0, Vec::new(), |_| {}, &options, Vec::new(), source)
+        Self::finish(cells, Vec::new(), &options, Vec::new(), Vec::new(), source)
     }
 
     /// Moves the walls by the radius and makes the handle.
     fn finish(
         mut cells: Cells,
-        door_count: usize,
         mut door_sides: Vec<(u32, u32)>,
-        add_doors: impl Fn(&mut Arrangement),
         options: &Options,
         repairs: Vec<Repair>,
+        free_door_ends: Vec<FreeDoorEnd>,
         source: Source,
     ) -> Result<Self> {
         let vertex_count = cells.points.len();
         cells.classify_vertices(vertex_count);
-        if options.radius > 0.0 {
-            let mut arrangement = Arrangement::default();
-            offset::add_swept(&mut arrangement, &cells, options.radius);
-            add_doors(&mut arrangement);
-            arrangement.arrange().map_err(too_dense)?;
-            let triangles = triangulate(&arrangement, offset::is_free).map_err(triangulation_failed)?;
-            (cells, door_sides) = triangles.cells(options.merge);
-            if cells.len() == 0 {
-                return Err(Error::value(
-                    Location::Argument,
-                    "radius",
-                    shown(options.radius),
-                    "it must be less: no agent of that size fits into the room",
-                ));
-            }
+        let radius = effective_radius(options.radius, &cells.points);
+        if radius > 0.0 {
+            cells = moved_walls(&cells, radius, options)?;
+            // A shut door sweeps a part of the floor, as an obstacle does.
+            door_sides.clear();
             let vertex_count = cells.points.len();
             cells.classify_vertices(vertex_count);
         }
@@ -226,19 +236,93 @@ impl Room {
             blocks: Blocks::default(),
             grid,
             squeeze: options.squeeze,
-            radius: options.radius,
+            radius,
             vertex_count,
             area_sums: Vec::new(),
             snap: SNAP * low.abs().max(high.abs()).max_element(),
             edits: None,
             repairs,
+            free_door_ends,
             source,
             scratches: Default::default(),
         };
         room.refresh();
-        room.register_ring_doors(door_count, &door_sides);
+        room.register_ring_doors(&options.doors, &door_sides);
         Ok(room)
     }
+}
+
+/// The triangles of the floor of polygons, cut along their doors, and the repairs.
+fn triangulate_rings(
+    polygons: &[Vec<&[[f64; 2]]>],
+    doors: &Doors<'_>,
+    repairs: &mut Vec<Repair>,
+) -> Result<Triangles> {
+    let mut place = PolygonPlace::new(polygons.iter().map(Vec::len));
+    let mut arrangement = Arrangement::default();
+    let all = polygons.iter().flatten().copied();
+    rings::add_rings(&mut arrangement, all, |ring| place.is_outer(ring), repairs)?;
+    doors.add_to(&mut arrangement);
+    let intersections = arrangement.arrange().map_err(not_cut)?;
+    rings::add_repairs(&intersections, repairs);
+    let triangles = triangulate(&arrangement, &mut place).map_err(triangulation_failed)?;
+    let mut ring = 0;
+    for polygon in polygons {
+        for own in polygon {
+            if place.is_outside[ring] {
+                let place = rings::first_outside(polygon[0], own);
+                repairs.push(Repair { ring, kind: RepairKind::HoleOutside, place });
+            }
+            ring += 1;
+        }
+    }
+    Ok(triangles)
+}
+
+/// Refuses repairs where the options allow none.
+fn refuse_repairs(repairs: &[Repair], options: &Options) -> Result<()> {
+    // A touch is allowed: it only cuts the edge that is touched.
+    let Some(repair) = repairs.iter().find(|repair| repair.kind != RepairKind::Touch) else { return Ok(()) };
+    if options.repair {
+        return Ok(());
+    }
+    Err(Error::invalid(
+        Location::Ring(repair.ring),
+        format!(
+            "it needs a repair at {} ({}); set Options::repair to have it repaired",
+            shown_point(&repair.place),
+            repair.kind.name()
+        ),
+    ))
+}
+
+/// The radius; 0 for one that is below the rounding of the coordinates, by which no wall can be moved.
+fn effective_radius(radius: f64, points: &[DVec2]) -> f64 {
+    let largest = points.iter().fold(0.0, |largest: f64, point| largest.max(point.abs().max_element()));
+    if radius > f64::EPSILON * largest { radius } else { 0.0 }
+}
+
+/// The cells between the walls moved by a radius.
+fn moved_walls(cells: &Cells, radius: f64, options: &Options) -> Result<Cells> {
+    let too_large = || {
+        let allowed = "it must be less: no agent of that size fits into the room";
+        Err(Error::value(Location::Argument, "radius", shown(options.radius), allowed))
+    };
+    let empty = [DVec2::INFINITY, DVec2::NEG_INFINITY];
+    let [low, high] =
+        cells.points.iter().fold(empty, |[low, high], &point| [low.min(point), high.max(point)]);
+    if !(2.0 * radius < (high - low).min_element()) {
+        return too_large();
+    }
+    let mut arrangement = Arrangement::default();
+    offset::add_swept(&mut arrangement, cells, radius).map_err(|error| match error {
+        SweepError::Cutting(error) => not_cut(error),
+        SweepError::Triangulation(failure) => triangulation_failed(failure),
+    })?;
+    arrangement.arrange().map_err(not_cut)?;
+    let triangles = triangulate(&arrangement, &mut SweptPlace::default()).map_err(triangulation_failed)?;
+    let (cells, _) = triangles.cells(options.merge);
+    if cells.len() == 0 { too_large() } else { Ok(cells) }
 }
 
 /// Refuses doors in the options of a room of cells. Such doors are segments that cut rings; given cells are not cut.

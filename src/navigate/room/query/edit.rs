@@ -9,7 +9,7 @@ use crate::error::{Error, Location, Result};
 use crate::navigate::room::build::arrangement::Arrangement;
 use crate::navigate::room::build::cells::{Cells, NONE};
 use crate::navigate::room::build::rings::add_rings;
-use crate::navigate::room::edit::edits::{Door, Edits, Obstacle};
+use crate::navigate::room::edit::edits::{Door, Edits, FIRST_DOOR, Obstacle};
 use crate::navigate::room::edit::local_mesh::{
     BuildOutcome, build_local_mesh, cells_touched_by, insert_local_mesh,
 };
@@ -22,7 +22,7 @@ fn not_begun(place: &'static str) -> Error {
 
 /// Refuses a ring that no obstacle can have.
 fn check_obstacle_ring(ring: &[[f64; 2]]) -> Result<()> {
-    add_rings(&mut Arrangement::default(), std::iter::once(ring), &mut Vec::new())
+    add_rings(&mut Arrangement::default(), std::iter::once(ring), |_| true, &mut Vec::new())
 }
 
 /// The sides of the base that edges between its cells are made of, each edge by its two vertices, in either direction.
@@ -50,6 +50,13 @@ fn door_pairs(edits: &Edits, edges: &[[u32; 2]]) -> Result<Vec<[u32; 2]>> {
         }
     }
     Ok(pairs)
+}
+
+/// An open door over pairs of base sides.
+fn new_door(edits: &Edits, pairs: Vec<[u32; 2]>, has_radius: bool) -> Door {
+    let wall = |pair: &[u32; 2]| edits.base.ends(pair[0] as usize).map(|end| end.to_array());
+    let walls = if has_radius { pairs.iter().map(wall).collect() } else { Vec::new() };
+    Door { pairs, walls, ..Door::default() }
 }
 
 impl Room {
@@ -117,10 +124,12 @@ impl Room {
 
     /// Adds an open door over pairs of base sides. An error changes nothing.
     fn push_door(&mut self, pairs: Vec<[u32; 2]>) -> Result<u32> {
+        let has_radius = self.radius > 0.0;
         let Some(edits) = &mut self.edits else { return Err(not_begun("room::edit::push_door")) };
         // A local mesh that holds both sides of a pair must be cut along the door.
         let affected = edits.local_meshes_within(&pairs);
-        edits.doors.push(Door { pairs, is_shut: false });
+        let door = new_door(edits, pairs, has_radius);
+        edits.doors.push(door);
         let door = edits.doors.len() as u32 - 1;
         let rebuilt = self.rebuild_local_meshes(affected, &[]);
         if rebuilt.is_err()
@@ -137,9 +146,10 @@ impl Room {
     }
 
     /// Opens or shuts doors: each pair is a door's number and whether it is open from now on. A shut door is a wall without
-    /// thickness.
+    /// thickness. In a room with a radius, agents keep that distance from it too; an open door is no wall.
     ///
-    /// Cost: linear in the size of the room, however many doors change; so pass all changes in one call.
+    /// Cost: linear in the size of the room, however many doors change; so pass all changes in one call. In a room with a radius, also a
+    /// triangulation of the cells that a door touches.
     ///
     /// ```
     /// use hullfield::navigate::room::{Options, PathOptions, Room};
@@ -156,20 +166,69 @@ impl Room {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Missing`] for a door that does not exist. The room is then unchanged.
+    /// [`Error::Missing`] for a door that does not exist; [`Error::Invalid`] for edges that cross too densely, in a room with a radius. The
+    /// room is then unchanged.
     pub fn set_doors(&mut self, doors: &[(u32, bool)]) -> Result<()> {
         let count = self.door_count();
         if let Some(&(door, _)) = doors.iter().find(|&&(door, _)| door as usize >= count) {
             let (index, count) = (u64::from(door), count as u64);
             return Err(Error::Missing { at: Location::Argument, what: "door", index, count });
         }
-        if let Some(edits) = &mut self.edits {
-            for &(door, is_open) in doors {
-                edits.doors[door as usize].is_shut = !is_open;
+        let Some(edits) = &mut self.edits else { return Ok(()) };
+        let before: Vec<(u32, bool)> =
+            doors.iter().map(|&(door, _)| (door, edits.doors[door as usize].is_shut)).collect();
+        for &(door, is_open) in doors {
+            edits.doors[door as usize].is_shut = !is_open;
+        }
+        if !(self.radius > 0.0) {
+            self.relink();
+            return Ok(());
+        }
+        let swept = self.sweep_doors(doors);
+        if let (Err(_), Some(edits)) = (&swept, &mut self.edits) {
+            for &(door, is_shut) in before.iter().rev() {
+                edits.doors[door as usize].is_shut = is_shut;
             }
         }
-        self.relink();
-        Ok(())
+        swept
+    }
+
+    /// Puts what shut doors sweep into a room with a radius, and takes out what open ones swept. An error changes nothing.
+    fn sweep_doors(&mut self, doors: &[(u32, bool)]) -> Result<()> {
+        let radius = self.radius;
+        let Some(edits) = &mut self.edits else { return Err(not_begun("room::edit::sweep_doors")) };
+        let mut numbers: Vec<u32> = doors.iter().map(|&(door, _)| door).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers.retain(|&door| {
+            let door = &edits.doors[door as usize];
+            door.is_shut != door.obstacle.is_some()
+        });
+        let mut old = Vec::with_capacity(numbers.len());
+        let mut affected = Vec::new();
+        for &number in &numbers {
+            let door = &edits.doors[number as usize];
+            let new = door.is_shut.then(|| {
+                let touched = |wall: &[[f64; 2]; 2]| cells_touched_by(&self.grid, &edits.base, wall, radius);
+                let mut base_cells: Vec<u32> = door.walls.iter().flat_map(touched).collect();
+                base_cells.sort_unstable();
+                base_cells.dedup();
+                Obstacle { ring: Vec::new(), walls: door.walls.clone(), base_cells }
+            });
+            let door = &mut edits.doors[number as usize];
+            let before = std::mem::replace(&mut door.obstacle, new);
+            let base_cells = before.iter().chain(&door.obstacle).flat_map(|obstacle| &obstacle.base_cells);
+            affected.extend(base_cells.map(|&cell| edits.local_mesh_of[cell as usize]));
+            old.push(before);
+        }
+        let others: Vec<u32> = numbers.iter().map(|&door| FIRST_DOOR + door).collect();
+        let rebuilt = self.rebuild_local_meshes(affected, &others);
+        if let (Err(_), Some(edits)) = (&rebuilt, &mut self.edits) {
+            for (&door, old) in numbers.iter().zip(old) {
+                edits.doors[door as usize].obstacle = old;
+            }
+        }
+        rebuilt
     }
 
     /// Puts an obstacle into the room and returns its number. An obstacle is a ring, as a hole is. It may overlap walls and other
@@ -237,15 +296,8 @@ impl Room {
         let Some(edits) = &mut self.edits else { return Err(not_begun("room::edit::redo_edits")) };
         for edges in doors {
             let pairs = door_pairs(edits, edges)?;
-            edits.doors.push(Door { pairs, is_shut: false });
-        }
-        let count = edits.doors.len() as u64;
-        for &door in shut_doors {
-            let Some(door) = edits.doors.get_mut(door as usize) else {
-                let at = Location::Argument;
-                return Err(Error::Missing { at, what: "door", index: door.into(), count });
-            };
-            door.is_shut = true;
+            let door = new_door(edits, pairs, radius > 0.0);
+            edits.doors.push(door);
         }
         for ring in obstacles {
             if let Some(ring) = &ring {
@@ -254,10 +306,13 @@ impl Room {
             edits.obstacles.push(ring.map(|ring| Obstacle {
                 base_cells: cells_touched_by(&self.grid, &edits.base, &ring, radius),
                 ring,
+                ..Obstacle::default()
             }));
         }
         let all: Vec<u32> = (0..edits.obstacles.len() as u32).collect();
-        self.rebuild_local_meshes(Vec::new(), &all)
+        self.rebuild_local_meshes(Vec::new(), &all)?;
+        let shut: Vec<(u32, bool)> = shut_doors.iter().map(|&door| (door, false)).collect();
+        self.set_doors(&shut)
     }
 
     fn check_obstacle(&self, obstacle: u32) -> Result<()> {
@@ -283,14 +338,16 @@ impl Room {
         }
     }
 
-    /// Registers the doors that were given with the rings: `sides` has a side and a door each.
-    pub(crate) fn register_ring_doors(&mut self, count: usize, sides: &[(u32, u32)]) {
-        if count == 0 {
+    /// Registers the doors that were given with the rings: `sides` has a side and a door each. In a room with a radius there are none: a
+    /// shut door covers more than its own segment.
+    pub(crate) fn register_ring_doors(&mut self, doors: &[[[f64; 2]; 2]], sides: &[(u32, u32)]) {
+        if doors.is_empty() {
             return;
         }
         self.begin_edits();
         if let Some(edits) = &mut self.edits {
-            edits.doors.resize_with(count, Door::default);
+            let walls = |&door| if self.radius > 0.0 { vec![door] } else { Vec::new() };
+            edits.doors.extend(doors.iter().map(|door| Door { walls: walls(door), ..Door::default() }));
             for &(side, door) in sides {
                 let twin = edits.base.sides[side as usize].twin;
                 if twin != NONE && side < twin {
@@ -312,6 +369,7 @@ impl Room {
         let new = ring.map(|ring| Obstacle {
             ring: ring.to_vec(),
             base_cells: cells_touched_by(&self.grid, &edits.base, ring, radius),
+            ..Obstacle::default()
         });
         let is_new = edits.obstacles.len() == at;
         if is_new {
@@ -362,7 +420,7 @@ impl Room {
                     BuildOutcome::Mesh(mesh, doors) => built.push((mesh, doors)),
                     BuildOutcome::Grown(cells) => {
                         affected.extend(cells.iter().map(|&cell| edits.local_mesh_of[cell as usize]));
-                        if let Some(obstacle) = &mut edits.obstacles[group.obstacles[0] as usize] {
+                        if let Some(obstacle) = edits.obstacle_mut(group.obstacles[0]) {
                             obstacle.base_cells.extend(cells);
                             obstacle.base_cells.sort_unstable();
                             obstacle.base_cells.dedup();

@@ -6,6 +6,7 @@ use glam::DVec2;
 
 use crate::navigate::room::build::blocks::Blocks;
 use crate::navigate::room::build::cells::{Cells, NONE};
+use crate::navigate::room::build::doors::FreeDoorEnd;
 use crate::navigate::room::build::grid::{Containment, Grid, contains};
 use crate::navigate::room::build::rings::Repair;
 use crate::navigate::room::build::source::Source;
@@ -13,7 +14,7 @@ use crate::navigate::room::edit::edits::Edits;
 use crate::navigate::room::search::scratch::Scratch;
 use crate::navigate::shared::predicate::nearest_on_segment;
 
-/// A polygon with holes, or a mesh of convex cells, in which shortest paths are found.
+/// A polygon with holes, several polygons, or a mesh of convex cells, in which shortest paths are found.
 ///
 /// Coordinates are f64 in the caller's units, x to the right and y up. Only the words left and right, clockwise and counter-clockwise
 /// depend on that. Walls belong to the room: a path runs along them, never through them.
@@ -49,6 +50,7 @@ pub struct Room {
     pub(crate) snap: f64,
     pub(crate) edits: Option<Box<Edits>>,
     pub(crate) repairs: Vec<Repair>,
+    pub(crate) free_door_ends: Vec<FreeDoorEnd>,
     #[cfg_attr(not(feature = "serde"), allow(dead_code))]
     pub(crate) source: Source,
     pub(crate) scratches: Mutex<Vec<Scratch>>,
@@ -79,6 +81,24 @@ impl Room {
     /// ```
     pub fn repairs(&self) -> &[Repair] {
         &self.repairs
+    }
+
+    /// The ends of [doors](crate::navigate::room::Options::doors) that are on no wall, so that agents can walk around them.
+    ///
+    /// ```
+    /// use hullfield::navigate::room::{Options, PathOptions, Room};
+    ///
+    /// // A door half across a room.
+    /// let none: [[[f64; 2]; 0]; 0] = [];
+    /// let options = Options { doors: vec![[[5.0, 0.0], [5.0, 2.0]]], ..Options::default() };
+    /// let mut room = Room::new(&[[0.0, 0.0], [10.0, 0.0], [10.0, 4.0], [0.0, 4.0]], &none, options)?;
+    /// assert_eq!((room.free_door_ends()[0].end, room.free_door_ends()[0].distance), ([5.0, 2.0], 2.0));
+    /// room.set_doors(&[(0, false)])?;
+    /// assert!(room.path([1.0, 1.0], [9.0, 1.0], &PathOptions::default())?.length > 8.0);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    pub fn free_door_ends(&self) -> &[FreeDoorEnd] {
+        &self.free_door_ends
     }
 
     /// The number of cells. Cells that obstacles have replaced count too; they have no corners.

@@ -64,6 +64,7 @@ fn build(wire: RoomWire<'_>) -> Result<Room> {
     let options = options.into_owned();
     let mut room = match floor.as_ref() {
         Floor::Rings { outer, holes } => Room::new(outer, holes, options)?,
+        Floor::Polygons(polygons) => Room::from_polygons(polygons, options)?,
         Floor::Cells { points, cells } => Room::from_cells(points, cells, options)?,
         Floor::PolyanyaMesh(text) => Room::from_polyanya_mesh(text, options)?,
     };
