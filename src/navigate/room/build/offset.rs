@@ -35,7 +35,7 @@ const PAIRS_PER_WALL: usize = 24;
 const BOXES_PER_WALL: usize = 240;
 
 /// So many walls make a group at first, and so many groups the next larger one.
-const WALLS_PER_GROUP: usize = 16;
+const WALLS_PER_GROUP: usize = 4;
 const GROUPS_PER_GROUP: usize = 8;
 
 /// Adds the walls of a room and what they sweep.
