@@ -31,6 +31,7 @@ from hullfield._errors import (
     WaitTimeoutError,
 )
 from hullfield._geodesic import Geodesic, GeodesicPath, Nearest, geodesic
+from hullfield._native import VERSION as __version__
 from hullfield._pending import Pending
 
 #: How docstrings are written: pdoc reads it.
@@ -60,6 +61,7 @@ __all__ = [
     "NoGpuError",
     "Pending",
     "WaitTimeoutError",
+    "__version__",
     "adapters",
     "collide",
     "cost_distance",

@@ -8,7 +8,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from hullfield._arrays import array_of, floats
+from hullfield._arrays import array_of, floats, frozen
 from hullfield._errors import InvalidInputError, InvalidTypeError
 
 Cells = npt.NDArray[np.int32]
@@ -62,6 +62,10 @@ class CellPaths:
     offsets: npt.NDArray[np.int64]
     #: The cells of all paths, one path after the other, column and row.
     cells: npt.NDArray[np.int32]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "offsets", frozen(self.offsets))
+        object.__setattr__(self, "cells", frozen(self.cells))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,11 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from hullfield import _native
-from hullfield._arrays import floats
-from hullfield._cells import CellPaths, cells_of, cut
+from hullfield._arrays import array_of, as_array, floats, frozen
+from hullfield._cells import CellPaths, cells_of, cut, one_cell
 from hullfield._errors import InvalidInputError, InvalidTypeError
+from hullfield._grids import Place, Raster, aligned, is_labelled, place_of, plane, raster_of
+from hullfield._grids import cell_size as size_of_cells
 from hullfield._pending import Call, Pending, query
-from hullfield._scalars import real_or_none
+from hullfield._scalars import choice, flag, real_or_none, whole
 
 __all__ = ["NO_TARGET", "CellPaths", "CostDistance", "CostDistanceReport", "cost_distance"]
 
@@ -62,26 +63,26 @@ class CostDistance:
 
     def __init__(
         self,
-        answer: tuple[Any, Any, dict[str, Any], _native.CostDistance],
+        answer: tuple[Any, Any, dict[str, Any], _native.CostDistance | None],
         targets: npt.NDArray[np.int32],
-        raster: Any,
+        values: npt.NDArray[np.float64] | None,
+        place: Place | None,
         has_paths: bool,
     ) -> None:
-        self.distances: npt.NDArray[np.float32] = answer[0]
-        self.sources: npt.NDArray[np.uint32] | None = answer[1]
-        report = answer[2]
+        self.distances: npt.NDArray[np.float32] = frozen(answer[0])
+        self.sources: npt.NDArray[np.uint32] | None = None if answer[1] is None else frozen(answer[1])
+        report = dict(answer[2])
         for name in ("blocked", "outside"):
-            report[name] = cut(report[name], 2)
+            report[name] = frozen(cut(report[name], 2))
         self.report = CostDistanceReport(**report)
-        self.targets = cut(targets, 2)
+        self.targets = frozen(cut(targets, 2))
         self._native = answer[3]
-        self._raster = raster
+        self._values = values
+        self._place = place
         self._has_paths = has_paths
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        if dtype is not None and np.dtype(dtype) != self.distances.dtype:
-            return self.distances.astype(dtype)
-        return self.distances.copy() if copy else self.distances
+        return as_array(self.distances, dtype, copy)
 
     @property
     def allocation(self) -> npt.NDArray[Any]:
@@ -90,17 +91,14 @@ class CostDistance:
         if self.sources is None:
             raise InvalidInputError("the allocation was not asked for: allocation=True")
         reached = self.sources != NO_TARGET
-        if self._raster is None:
-            values = np.arange(len(self.targets), dtype=np.float64)
-        else:
-            values = _values(self._raster)[self.targets[:, 1], self.targets[:, 0]].astype(np.float64)
+        values = np.arange(len(self.targets), dtype=np.float64) if self._values is None else self._values
         allocation = np.full(self.sources.shape, np.nan)
         allocation[reached] = values[self.sources[reached]]
         return allocation
 
     def path(self, cell: npt.ArrayLike) -> npt.NDArray[np.int32]:
         """The cells of the path from a cell, column and row, to its target, both included, (k, 2). The cell alone where no target is reached."""
-        return self.paths(np.asarray(cell)[None])[0]
+        return self.paths([one_cell("cell", cell, 2)[:2]])[0]
 
     @query
     def paths(self, cells: npt.ArrayLike) -> Pending[CellPaths]:
@@ -109,16 +107,36 @@ class CostDistance:
         Raises:
             InvalidInputError: a cell is outside of the raster; ``paths=True`` was not given.
         """
-        if not self._has_paths:
+        if self._native is None or not self._has_paths:
             raise InvalidInputError("the paths were not asked for: paths=True")
         native = self._native.paths(cells_of("cells", cells, 2))
         return Pending(native, lambda answer: CellPaths(answer[0], cut(answer[1], 2)))
 
     def to_xarray(self) -> Any:
-        """The distances as an ``xarray.DataArray`` with the coordinates of the raster, which must have been one."""
-        if not hasattr(self._raster, "dims"):
-            raise InvalidTypeError("the raster was no xarray.DataArray, so there are no coordinates")
-        return self._raster.copy(data=self.distances)
+        """The distances as an ``xarray.DataArray`` of the name ``cost_distance``, with the coordinates and the reference system of the rasters, of which one
+        must have been one. Its attributes are its own: it has units where those of friction and of the coordinates are said."""
+        if self._place is None:
+            raise InvalidTypeError("no raster was an xarray.DataArray, so there are no coordinates")
+        attributes = {"long_name": "least cost to the nearest target"}
+        if self._place.units is not None:
+            attributes["units"] = self._place.units
+        return self._place.labelled(self.distances.copy(), "cost_distance", attributes)
+
+    def __copy__(self) -> CostDistance:
+        return self
+
+    def __deepcopy__(self, _: Any) -> CostDistance:
+        # Nothing of it can be changed.
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._has_paths:
+            raise InvalidTypeError(
+                "a CostDistance with paths does not pickle: pickle its arrays and paths, or solve without paths=True"
+            )
+        report = {name: getattr(self.report, name) for name in self.report.__dataclass_fields__}
+        values = self.distances, self.sources, report, None
+        return (_load, (values, self.targets, self._values, self._place))
 
     def __repr__(self) -> str:
         rows, columns = self.distances.shape
@@ -129,73 +147,54 @@ class CostDistance:
         )
 
 
-def _values(raster: Any) -> npt.NDArray[Any]:
-    """The numbers of a numpy array, or of an xarray.DataArray."""
-    return np.asarray(getattr(raster, "values", raster))
+def _load(answer: Any, targets: Any, values: Any, place: Place | None) -> CostDistance:
+    return CostDistance(answer, targets, values, place, False)
 
 
-def _targets(raster: Any, targets: object) -> npt.NDArray[np.int32]:
+def _at(raster: Raster, cells: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
+    """The numbers of some cells; NaN for those outside of the raster."""
+    x, y = cells[:, 0].astype(np.int64), cells[:, 1].astype(np.int64)
+    rows, columns = raster.values.shape
+    inside = (x >= 0) & (x < columns) & (y >= 0) & (y < rows)
+    found = np.full(len(cells), np.nan)
+    found[inside] = raster.values[y[inside], x[inside]]
+    return found
+
+
+def _targets(raster: Raster | None, targets: object) -> npt.NDArray[np.int32]:
     """The cells of the targets: given, or those of the raster that have one of some values, or that are neither 0 nor NaN."""
-    if targets is not None:
-        given = np.asarray(targets)
-        if given.ndim == 2:
-            return cells_of("targets", given, 2)
-        if given.ndim > 1:
-            raise InvalidInputError(f"targets has the shape {given.shape}, it must be (n,) values, or (n, 2) cells")
+    given = None if targets is None else array_of("targets", targets)
+    if given is not None and given.ndim == 2:
+        return cells_of("targets", given, 2)
+    if given is not None and given.ndim > 1:
+        raise InvalidInputError(f"targets has the shape {given.shape}, it must be (n,) values, or (n, 2) cells")
     if raster is None:
         raise InvalidInputError("without a raster, targets must be cells: an array (n, 2) of column and row")
-    values = _values(raster)
-    if values.ndim != 2:
-        raise InvalidInputError(f"the raster has the shape {values.shape}, it must be (rows, columns)")
-    if values.dtype.kind not in "biuf":
-        raise InvalidTypeError(f"the raster has the dtype {values.dtype}, it must hold real numbers")
-    if targets is not None:
+    values = raster.values
+    if given is not None:
+        if given.dtype.kind not in "biuf" and given.size:
+            raise InvalidTypeError(f"targets has the dtype {given.dtype}, it must hold real numbers")
         is_target = np.isin(values, np.atleast_1d(given))
     else:
         is_target = (values != 0) & np.isfinite(values)
+    if raster.mask is not None:
+        is_target &= ~raster.mask
     rows, columns = np.nonzero(is_target)
     return np.stack([columns, rows, np.zeros_like(rows)], axis=1).astype(np.int32)
 
 
-def _cell_size(raster: Any, friction: Any, transform: Any, cell_size: Any) -> tuple[float, float]:
-    """The size of a cell along x and y, in map units."""
-    if transform is not None and cell_size is not None:
-        raise InvalidInputError("give transform or cell_size, not both")
-    if cell_size is not None:
-        given = np.atleast_1d(np.asarray(cell_size, dtype=np.float64))
-        if given.shape not in ((1,), (2,)):
-            raise InvalidInputError(
-                f"cell_size has the shape {given.shape}, it must be a number, or two: along x and y"
-            )
-        return float(given[0]), float(given[-1])
-    if transform is not None:
-        numbers = [float(number) for number in tuple(transform)[:6]]
-        if len(numbers) != 6:
-            raise InvalidInputError(
-                f"transform has {len(numbers)} numbers, an affine transform has 6: a, b, c, d, e, f"
-            )
-        a, b, _, d, e, _ = numbers
-        along_x, along_y = math.hypot(a, d), math.hypot(b, e)
-        if abs(a * b + d * e) > 1e-9 * along_x * along_y:
-            raise InvalidInputError("the axes of transform are not at right angles, so cells are no rectangles")
-        return along_x, along_y
-    for array in (raster, friction):
-        dims, coords = getattr(array, "dims", None), getattr(array, "coords", None)
-        if dims is None or coords is None or len(dims) != 2 or any(dim not in coords for dim in dims):
-            continue
-        sizes = []
-        for dim in reversed(dims):
-            at = np.asarray(coords[dim], dtype=np.float64)
-            if len(at) < 2:
-                break
-            steps = np.diff(at)
-            mean = float(steps.mean())
-            if mean == 0 or np.abs(steps - mean).max() > 1e-3 * abs(mean):
-                raise InvalidInputError(f"the coordinates of {dim} are not evenly spaced: give cell_size")
-            sizes.append(abs(mean))
-        if len(sizes) == 2:
-            return sizes[0], sizes[1]
-    return 1.0, 1.0
+def _checked(name: str, value: Any, frame_name: str, frame: Any) -> Raster:
+    """A raster in the order of the cells of the frame, (rows, columns)."""
+    found = raster_of(name, aligned(name, value, frame_name, frame))
+    if found.values.ndim != 2:
+        raise InvalidInputError(f"{name} has the shape {found.values.shape}, it must be (rows, columns)")
+    return found
+
+
+def _same_shape(name: str, raster: Raster, friction: npt.NDArray[Any]) -> None:
+    shape = raster.values.shape
+    if shape != friction.shape:
+        raise InvalidInputError(f"{name} has the shape {shape}, friction {friction.shape}: they must be the same")
 
 
 @Call
@@ -223,12 +222,15 @@ def cost_distance(
 
     Args:
         raster: the raster that holds the targets, (rows, columns): a numpy array, or an ``xarray.DataArray`` whose coordinates then give
-            the size of the cells. None if ``targets`` are cells.
+            the size of the cells, and the order of the cells of the answer. None if ``targets`` are cells. Rasters that are DataArrays are
+            transposed and flipped to match it; other extents, coordinates or reference systems are an error. Masked cells, and cells of the
+            ``_FillValue`` of a DataArray, are no targets.
         targets: which values of the raster are targets, (n,); by default all cells that are neither 0 nor NaN. Or cells, (n, 2), column and row.
         friction: the cost of a unit of length through each cell, (rows, columns), float32 or float64. NaN, infinity, 0 and negative
-            friction are barriers; the report counts them.
+            friction are barriers; the report counts them. So are cells without data, which count as NaN.
         transform: the affine transform of the raster (rasterio's ``transform``, or its six numbers). It gives the size of the cells.
-        cell_size: the size of a cell in map units, or two sizes, along x and y; instead of ``transform``. By default 1: distances in cells.
+        cell_size: the size of a cell in map units, or two sizes, along x and y; instead of ``transform``. By default that of the coordinates of
+            a DataArray, else 1: distances in cells. Coordinates in degrees are a warning.
         connectivity: 4 or 8 neighbours.
         corners: when a diagonal move is allowed past barriers: ``"any"`` (always), ``"one_free"``, or ``"both_free"`` (both cells beside it are free).
         cost_rule: ``"mean"`` of both cells, ``"entry"``: that of the cell entered on the way to the target, or ``"exit"``: that of the cell left.
@@ -236,7 +238,7 @@ def cost_distance(
         allocation: whether to tell which target each cell's path leads to.
         paths: whether to keep what paths are read from, a byte a cell.
         elevation: the height of each cell, (rows, columns), in map units: then the length of a step is that over the ground,
-            √(run² + rise²). Slower. A cell whose height is not finite is a barrier.
+            √(run² + rise²). Slower. A cell whose height is not finite, or without data, is a barrier.
         slope_factors: what a step costs more or less by its slope, rows of (slope, factor), (n, 2), slopes ascending; linear between them.
             Slope is rise over run on the way to the target. Or ``"tobler"``: the time of Tobler's hiking function, relative to flat ground.
         walked_from_targets: whether paths are walked from the targets; what is uphill one way is downhill the other.
@@ -252,22 +254,22 @@ def cost_distance(
 
     Cost: about 20 bytes and 0.1 µs a cell on one thread.
     """
-    values = _values(friction)
-    if values.ndim != 2:
-        raise InvalidInputError(f"friction has the shape {values.shape}, it must be (rows, columns)")
-    dtype = np.float32 if values.dtype == np.float32 else np.float64
-    checked = floats("friction", values, dtype=dtype, any_shape=True)
-    if raster is not None and _values(raster).shape != checked.shape:
-        shape = _values(raster).shape
-        raise InvalidInputError(f"the raster has the shape {shape}, friction {checked.shape}: they must be the same")
-    target_cells = _targets(raster, targets)
-    heights = None
+    raster, friction, elevation = plane(raster), plane(friction), plane(elevation)
+    given = {"the raster": raster, "friction": friction, "elevation": elevation}
+    frame_name, frame = next(((name, array) for name, array in given.items() if is_labelled(array)), ("", None))
+    of_friction = _checked("friction", friction, frame_name, frame)
+    dtype = np.float32 if of_friction.values.dtype == np.float32 else np.float64
+    checked = floats("friction", of_friction.filled(np.nan), dtype=dtype, any_shape=True)
+    of_targets = None if raster is None else _checked("the raster", raster, frame_name, frame)
+    if of_targets is not None:
+        _same_shape("the raster", of_targets, checked)
+    target_cells = _targets(of_targets, targets)
+    heights, is_outward = None, flag("walked_from_targets", walked_from_targets)
     if elevation is not None:
-        heights = floats("elevation", _values(elevation), dtype=np.float32, any_shape=True)
-        if heights.shape != checked.shape:
-            shapes = f"elevation has the shape {heights.shape}, friction {checked.shape}"
-            raise InvalidInputError(f"{shapes}: they must be the same")
-    elif slope_factors is not None or walked_from_targets:
+        of_heights = _checked("elevation", elevation, frame_name, frame)
+        _same_shape("elevation", of_heights, checked)
+        heights = floats("elevation", of_heights.filled(np.nan), dtype=np.float32, any_shape=True)
+    elif slope_factors is not None or is_outward:
         raise InvalidInputError("slope_factors and walked_from_targets need the elevation")
     if slope_factors is None:
         factors = np.empty((0, 2))
@@ -279,20 +281,24 @@ def cost_distance(
         factors = _native.tobler()
     else:
         factors = floats("slope_factors", slope_factors, 2)
-    if connectivity not in (4, 8):
+    neighbours = whole("connectivity", connectivity)
+    if neighbours not in (4, 8):
         raise InvalidInputError(f"connectivity is {connectivity!r}, it must be 4 or 8")
+    has_paths = flag("paths", paths)
     native = _native.cost_distance(
         checked,
         target_cells,
-        "four" if connectivity == 4 else "eight",
-        corners,
-        cost_rule,
-        _cell_size(raster, friction, transform, cell_size),
+        "four" if neighbours == 4 else "eight",
+        choice("corners", corners, ("any", "one_free", "both_free")),
+        choice("cost_rule", cost_rule, ("mean", "entry", "exit")),
+        size_of_cells(list(given.values()), transform, cell_size),
         real_or_none("max_distance", max_distance),
-        bool(allocation),
-        bool(paths),
+        flag("allocation", allocation),
+        has_paths,
         heights,
         factors,
-        bool(walked_from_targets),
+        is_outward,
     )
-    return Pending(native, lambda answer: CostDistance(answer, target_cells, raster, paths))
+    place = None if frame is None else place_of(frame, friction)
+    at_targets = None if of_targets is None else _at(of_targets, target_cells)
+    return Pending(native, lambda answer: CostDistance(answer, target_cells, at_targets, place, has_paths))

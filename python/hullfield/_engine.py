@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from hullfield import _native
 from hullfield._errors import InvalidTypeError
+from hullfield._scalars import U64, choice, whole, whole_or_none
 
 
 class Engine:
@@ -29,7 +31,11 @@ class Engine:
     def __init__(
         self, backend: str = "auto", *, memory_limit: int | None = None, answer_limit: int | None = None
     ) -> None:
-        self._native = _native.Engine(backend, memory_limit, answer_limit)
+        choice("backend", backend, ("auto", "gpu", "cpu"))
+        limits = (whole_or_none("memory_limit", memory_limit, U64), whole_or_none("answer_limit", answer_limit, U64))
+        if backend != "cpu":
+            _hush()
+        self._native = _native.Engine(backend, *limits)
 
     @classmethod
     def auto(cls) -> Engine:
@@ -74,6 +80,13 @@ class Engine:
         return f"<hullfield.Engine on the {self.backend}: {self.reason}>"
 
 
+def _hush() -> None:
+    """Mesa's layer that orders GPUs writes an error to stderr where a process has no session of Wayland. This asks it not to load then: the library chooses
+    its adapter itself."""
+    if not os.environ.get("XDG_RUNTIME_DIR"):
+        os.environ.setdefault("NODEVICE_SELECT", "1")
+
+
 def _open(backend: str, memory_limit: int | None, answer_limit: int | None) -> Engine:
     return Engine(backend, memory_limit=memory_limit, answer_limit=answer_limit)
 
@@ -95,6 +108,7 @@ _shared: Engine | None = None
 
 def adapters() -> list[dict[str, Any]]:
     """The adapters of this machine, best first: name, kind, driver, limits, whether ``auto`` takes it, and why."""
+    _hush()
     return _native.adapters()
 
 
@@ -109,4 +123,4 @@ def set_num_threads(count: int) -> None:
     Args:
         count: 1 to 4,096; 0 is one for each core, as at the start (``RAYON_NUM_THREADS`` says otherwise).
     """
-    _native.set_num_threads(count)
+    _native.set_num_threads(whole("count", count))

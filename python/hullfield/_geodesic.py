@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
 
-from hullfield._arrays import array_of
+from hullfield._arrays import array_of, frozen
 from hullfield._errors import InvalidInputError
 from hullfield._memory import require
 from hullfield._mesh import mesh_arrays
@@ -30,6 +30,10 @@ class Nearest(NamedTuple):
     """(n,): the row of the source in what was given, the lowest of several; -1 where none leads."""
 
 
+# pdoc looks for names of types in the module that exports the class.
+Nearest.__new__.__annotations__.update(get_type_hints(Nearest))
+
+
 class GeodesicPath:
     """A shortest path over a mesh. Where there is none the arrays are empty and the length is infinite."""
 
@@ -45,7 +49,8 @@ class GeodesicPath:
     """The face on which each piece between two points lies, (k - 1,)."""
 
     def __init__(self, points: Any, faces: Any, barycentric: Any, segment_faces: Any) -> None:
-        self.points, self.faces, self.barycentric, self.segment_faces = points, faces, barycentric, segment_faces
+        self.points, self.faces = frozen(points), frozen(faces)
+        self.barycentric, self.segment_faces = frozen(barycentric), frozen(segment_faces)
 
     @property
     def is_reached(self) -> bool:
@@ -84,9 +89,9 @@ class Geodesic:
     __slots__ = ("_faces", "_surface", "_to_surface", "_vertices")
 
     def __init__(self, vertices: Floats, faces: npt.NDArray[np.uint32]) -> None:
-        # Arrays of the caller may change later; those that are handed out may not.
-        self._vertices: Floats = _kept(vertices)
-        self._faces: npt.NDArray[np.uint32] = _kept(faces)
+        # Paths are measured by them. Arrays of the caller may change later; those that are handed out may not.
+        self._vertices: Floats = frozen(vertices.copy())
+        self._faces: npt.NDArray[np.uint32] = frozen(faces.copy())
         self._surface = Surface(self._vertices, self._faces)
         self._to_surface: npt.NDArray[np.uint32] = self._surface._native.vertices_at(self._vertices)
 
@@ -103,12 +108,12 @@ class Geodesic:
 
     @property
     def vertices(self) -> Floats:
-        """The vertices as given, (n, 3). The array is read-only: copy it to change it."""
+        """The vertices as given, (n, 3). The array can't be written to."""
         return self._vertices
 
     @property
     def faces(self) -> npt.NDArray[np.uint32]:
-        """The faces as given, (m, 3). The array is read-only."""
+        """The faces as given, (m, 3). The array can't be written to."""
         return self._faces
 
     @query
@@ -273,13 +278,6 @@ def geodesic(vertices: Any, faces: Any = None) -> Geodesic:
             "geodesic needs triangles: triangulate the mesh, or use hullfield.navigate.surface.Surface"
         )
     return Geodesic(points, corners)
-
-
-def _kept(array: Any) -> Any:
-    """A copy that nobody can write to."""
-    copy = array.copy()
-    copy.setflags(write=False)
-    return copy
 
 
 def _same(value: Any) -> Any:

@@ -47,7 +47,11 @@ def _of_object(mesh: Any) -> tuple[Any, Any]:
             return getattr(mesh, of_points), found
     if hasattr(mesh, "points") and hasattr(mesh, "cells_dict"):
         cells = mesh.cells_dict
-        faces = [face for kind in ("triangle", "quad") for face in np.asarray(cells.get(kind, [])).tolist()]
+        faces = [
+            face
+            for kind in ("triangle", "quad")
+            for face in array_of(f"cells_dict[{kind!r}]", cells.get(kind, [])).tolist()
+        ]
         return mesh.points, faces
     raise InvalidTypeError(
         f"{type(mesh).__name__} is no mesh: give vertices and faces, or an object that has .vertices and .faces, or .points and .faces"

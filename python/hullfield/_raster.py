@@ -6,21 +6,24 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from hullfield import _native
-from hullfield._arrays import array_of, floats, indices, point
-from hullfield._cells import CellPaths, cells_of, cut
+from hullfield._arrays import array_of, floats, in_order, indices, mask_of, point
+from hullfield._cells import CellPaths, cells_of, cut, one_cell
 from hullfield._engine import Engine, engine_or_auto
 from hullfield._errors import InvalidInputError, InvalidTypeError
+from hullfield._grids import is_labelled, plane, raster_of
 from hullfield._native import RasterField as NativeRasterField
 from hullfield._pending import Call, Pending, query
-from hullfield._scalars import U64, real, whole, whole_or_none
+from hullfield._scalars import U64, choice, flag, real, sequence, whole, whole_or_none
 
 Distances = npt.NDArray[np.uint64]
+
+PLANE, CORNERS, RULES = ("four", "eight"), ("both_free", "one_free", "any"), ("entry", "exit", "mean")
 
 
 class RasterWindow(NamedTuple):
@@ -104,7 +107,8 @@ class FrictionScale:
         lengths = floats("cell_size", np.broadcast_to(sizes, (2,)) if sizes.ndim == 0 else sizes)
         if len(lengths) != 2:
             raise InvalidInputError(f"cell_size has the shape {lengths.shape}, it must be a number, or (2,)")
-        self._arguments = (ends, connectivity, corners, cost_rule, lengths.tolist())
+        words = choice("connectivity", connectivity, PLANE), choice("corners", corners, CORNERS)
+        self._arguments = (ends, *words, choice("cost_rule", cost_rule, RULES), lengths.tolist())
         self._native = _native.FrictionScale(*self._arguments)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -144,13 +148,14 @@ class FrictionScale:
         """The costs of friction, (height, width): 0 for barriers, which are not a number, infinite, 0 or negative.
 
         Args:
-            friction: real numbers; whole numbers and float16 are taken as float64.
+            friction: real numbers; whole numbers and float16 are taken as float64. Cells without data count as NaN.
             x, y: the place of the first cell in the raster, for errors.
 
         Raises:
             InvalidInputError: friction outside the range of the scale; it names the cell.
         """
-        array = floats("friction", friction, dtype=_float(friction), any_shape=True)
+        given = raster_of("friction", friction).filled(np.nan)
+        array = floats("friction", given, dtype=_float(given), any_shape=True)
         if array.ndim != 2:
             raise InvalidInputError(f"friction has the shape {array.shape}, it must be (height, width)")
         found: npt.NDArray[np.uint32] = self._native.costs(array, whole("x", x), whole("y", y))
@@ -161,7 +166,7 @@ class FrictionScale:
         array = array_of("whole_distances", whole_distances)
         if array.dtype != np.uint64:
             raise InvalidTypeError(f"whole_distances has the dtype {array.dtype}, it must be uint64")
-        flat = self._native.distances(np.ascontiguousarray(array).reshape(-1))
+        flat = self._native.distances(in_order(array, np.uint64).reshape(-1))
         found: npt.NDArray[np.float64] = flat.reshape(array.shape)
         return found
 
@@ -239,7 +244,10 @@ class RasterField:
             InvalidInputError: the window is empty, or not in the raster.
             FileError: a tile was lost since.
         """
-        x, y, width, height = (whole("a number of the window", part) for part in window)
+        numbers = sequence("window", window)
+        if len(numbers) != 4:
+            raise InvalidInputError(f"window is {window!r}, it must be four numbers: x, y, width, height")
+        x, y, width, height = (whole("a number of the window", part) for part in numbers)
         return Pending(self._native.distances(x, y, width, height), _same)
 
     @query
@@ -258,7 +266,7 @@ class RasterField:
 
     def path(self, cell: npt.ArrayLike) -> npt.NDArray[np.int32]:
         """The cells of the shortest path from one cell, x, y, (k, 2): :meth:`paths`."""
-        return self.paths(np.asarray(cell)[None])[0]
+        return self.paths([one_cell("cell", cell, 2)[:2]])[0]
 
     def __getitem__(self, key: Any) -> Any:
         parts = list(key) if isinstance(key, tuple) else [key]
@@ -292,6 +300,8 @@ class RasterField:
         return found[tuple(picks)]
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        if copy is False:
+            raise InvalidInputError("the distances are read from tiles, so an array of them is a copy")
         return np.asarray(self[:, :], dtype=dtype)
 
     def write_to(self, array: Any) -> None:
@@ -304,13 +314,18 @@ class RasterField:
         for x, y, width, height in self.windows():
             array[y : y + height, x : x + width] = self.distances((x, y, width, height))
 
+    def __reduce__(self) -> NoReturn:
+        raise InvalidTypeError(
+            "a RasterField neither pickles nor can be copied: pickle windows of it, or give solve_raster its folder again"
+        )
+
     def close(self, *, remove: bool = False) -> None:
         """Lets go of the folder. The field can't be read any more.
 
         Args:
             remove: whether the tiles are removed, and the folder if nothing else is in it.
         """
-        self._native.close(bool(remove))
+        self._native.close(flag("remove", remove))
 
     def __enter__(self) -> RasterField:
         return self
@@ -331,12 +346,11 @@ def _reader(
                 f"the raster's shape changed from {shape} to {tuple(array.shape)} while it was read"
             )
         part = array[y0:y1, x0:x1]
-        if np.ma.is_masked(part):
-            filler = "0, an obstacle" if scale is None else "NaN, a barrier"
-            raise InvalidInputError(
-                f"the raster has masked cells in the window [{y0}:{y1}, {x0}:{x1}]: fill them, with {filler}, say"
-            )
-        window = np.asarray(getattr(part, "values", part))
+        if is_labelled(part) or mask_of(part) is not None:
+            # Cells without data are obstacles, and barriers.
+            window = raster_of("the raster", part).filled(0 if scale is None else np.nan)
+        else:
+            window = np.asarray(getattr(part, "values", part))
         wanted = (y1 - y0, x1 - x0)
         if window.shape != wanted:
             raise InvalidInputError(
@@ -358,7 +372,7 @@ def _reader(
                     f"the raster is {window[row, column]} at row {y0 + row}, column {x0 + column}: "
                     "costs must be from 0, an obstacle, to 2**32 - 1"
                 )
-        return np.ascontiguousarray(window, dtype=np.uint32)
+        return in_order(window, np.uint32)
 
     return read
 
@@ -387,7 +401,11 @@ def _hash(array: npt.NDArray[Any]) -> str:
     hashed = hashlib.blake2b(digest_size=16)
     step = max(1, (1 << 22) // max(1, array[:1].nbytes))
     for row in range(0, len(array), step):
-        hashed.update(array[row : row + step].tobytes())
+        part = array[row : row + step]
+        mask = mask_of(part)
+        if mask is not None:
+            hashed.update(mask.tobytes())
+        hashed.update(np.ma.getdata(part).tobytes())
     return f"{array.dtype.str} {hashed.hexdigest()}"
 
 
@@ -409,6 +427,7 @@ class RasterArguments:
         step_lengths: npt.ArrayLike | None,
         scale: FrictionScale | None,
     ) -> None:
+        costs = plane(costs)
         shape = tuple(int(length) for length in getattr(costs, "shape", ()))
         if len(shape) != 2:
             if not hasattr(costs, "shape"):
@@ -420,6 +439,8 @@ class RasterArguments:
         if max(shape) > 0xFFFF_FFFF:
             raise InvalidInputError(f"costs has the shape {shape}, that is too long along an axis")
         rules = (connectivity, corners, cost_rule, step_lengths)
+        if scale is not None and not isinstance(scale, FrictionScale):
+            raise InvalidTypeError(f"scale is of the type {type(scale).__name__}, it must be a FrictionScale")
         if scale is not None:
             if any(rule is not None for rule in rules):
                 raise InvalidInputError(
@@ -436,18 +457,19 @@ class RasterArguments:
             cells_of("goals", goals, 2),
             None if folder is None else os.fspath(folder),
             (
-                "eight" if connectivity is None else connectivity,
-                "both_free" if corners is None else corners,
+                choice("connectivity", "eight" if connectivity is None else connectivity, PLANE),
+                choice("corners", "both_free" if corners is None else corners, CORNERS),
                 whole_or_none("memory_limit", memory_limit, U64),
                 whole_or_none("tile_edge", tile_edge),
                 whole_or_none("max_distance", max_distance, U64),
-                "entry" if cost_rule is None else cost_rule,
+                choice("cost_rule", "entry" if cost_rule is None else cost_rule, RULES),
                 None if step_lengths is None else _lengths(step_lengths),
             ),
         )
 
 
-def _solve_raster(
+@Call
+def solve_raster(
     costs: Any,
     goals: npt.ArrayLike,
     *,
@@ -486,8 +508,8 @@ def _solve_raster(
 
     Args:
         costs: the cost of entering each cell, ``[height, width]``: whole numbers, 0 for obstacles. Anything that has a ``shape`` and slices as
-            ``costs[y0:y1, x0:x1]``: numpy's arrays and memory maps, data sets of h5py and zarr, arrays of xarray and rioxarray. Several
-            threads read it, one at a time. What it raises comes back as it is.
+            ``costs[y0:y1, x0:x1]``: numpy's arrays and memory maps, data sets of h5py and zarr, arrays of xarray and rioxarray. Masked cells, and cells of the
+            ``_FillValue`` of an ``xarray.DataArray``, are obstacles. Several threads read it, one at a time. What it raises comes back as it is.
         goals: cells x, y, (n, 2).
         folder: where the distances of tiles are kept, 4 to 8 bytes a cell; None keeps them in memory. After an end of any kind, a call for
             the same job goes on from what is there. One process at a time uses a folder.
@@ -537,9 +559,6 @@ def _solve_raster(
 
     native = _native.solve_raster(engine_or_auto(engine)._native, arguments.read, *arguments.native, told)
     return Pending(native, lambda answer: RasterField._of(answer, arguments.shape, arguments.read))
-
-
-solve_raster = Call(_solve_raster)
 
 
 def _lengths(step_lengths: npt.ArrayLike) -> list[int]:

@@ -28,9 +28,8 @@ Many agents, many fields, and changes of the grid:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -39,13 +38,16 @@ from hullfield import _native
 from hullfield._arrays import flags, floats, indices
 from hullfield._cells import Cells, cells_of, cut, one_cell, points_of
 from hullfield._engine import Engine, engine_or_auto
-from hullfield._errors import InvalidInputError
+from hullfield._errors import InvalidInputError, InvalidTypeError
+from hullfield._flow_rows import UNREACHABLE, GoalReport, Path, Paths, Stats, goal_report, paths_of
+from hullfield._grids import aligned, raster_of
 from hullfield._native import Agents as NativeAgents
 from hullfield._native import Flow as NativeFlow
 from hullfield._native import FlowField as NativeField
 from hullfield._native import Grid as NativeGrid
 from hullfield._pending import Pending, query
 from hullfield._raster import (
+    CORNERS,
     FrictionScale,
     RasterField,
     RasterProgress,
@@ -53,7 +55,7 @@ from hullfield._raster import (
     RasterWindow,
     solve_raster,
 )
-from hullfield._scalars import ends_of, real, whole, whole_or_none
+from hullfield._scalars import choice, ends_of, of_kind, real, sequence, whole, whole_or_none
 
 __all__ = [
     "NEXT_NONE",
@@ -77,42 +79,13 @@ __all__ = [
     "solve_raster",
 ]
 
-UNREACHABLE = 2**32 - 1
-"""The distance of obstacles, and of cells from which no goal is reached."""
+BORDERS = ("open", "wall")
+_QUERIES = ("solve", "solve_until", "update", "step", "paths", "distances_at")
+
 NEXT_NONE = 255
 """The code of a cell without a next cell: a goal, or a cell from which no goal is reached."""
 RASTER_UNREACHABLE = 2**64 - 1
 """The same as ``UNREACHABLE``, of fields over rasters."""
-
-
-@dataclass(frozen=True)
-class Stats:
-    """Statistics and times of a field, or of a call for many fields, paths or agents."""
-
-    reached_count: int
-    """Of a field: the cells from which a goal is reached, goals included. Of paths: the starts from which one is."""
-    levels: int
-    """Of a field: the largest distance divided by the length of a step along an axis, plus 1."""
-    rounds: int
-    """Of a field: the rounds that the engine took."""
-    total_ms: float
-    """From the call to its answer, in milliseconds."""
-    kernels_ms: float | None
-    """What the kernels took by the device's clock; None on the CPU and on devices without timestamps."""
-    compile_ms: float
-    """What building pipelines took; a part of ``total_ms``."""
-
-
-@dataclass(frozen=True, eq=False)
-class GoalReport:
-    """Which of the given goals were used, and which were left out."""
-
-    used_count: int
-    """How many different cells are goals."""
-    blocked: Cells
-    """Goals on obstacles, in the order given, (n, 2) or (n, 3)."""
-    outside: Cells
-    """Goals outside the grid, in the order given."""
 
 
 class Grid:
@@ -126,6 +99,7 @@ class Grid:
         corners: when a diagonal move is allowed: ``"both_free"`` if all cells between are free, ``"one_free"`` if orthogonal moves lead
             there too, ``"any"`` always.
         costs: the cost of entering each cell, as a multiple of the step's length: whole numbers, 1 or more, of the shape of ``obstacles``.
+            A cell without data, of a masked array or an ``xarray.DataArray``, is an obstacle.
         origin: the outer corner of the cell (0, 0, 0) in the world, (3,) or (2,).
         cell_size: the length of a cell's edge.
         axes: the directions in the world along which x, y and z of cells grow, (3, 3): unit vectors at right angles.
@@ -155,18 +129,25 @@ class Grid:
         clearance: float = 0.0,
         border: str = "open",
     ) -> None:
-        blocked = flags("obstacles", obstacles, any_shape=True)
+        given = obstacles
+        blocked = flags("obstacles", given, any_shape=True)
         if blocked.ndim not in (2, 3):
             raise InvalidInputError(
                 f"obstacles has the shape {blocked.shape}, it must be (height, width) or (depth, height, width)"
             )
         if connectivity is None:
             connectivity = "eight" if blocked.ndim == 2 else "twenty_six"
+        choice("connectivity", connectivity, ("four", "eight", "six", "twenty_six"))
+        choice("corners", corners, CORNERS)
+        choice("border", border, BORDERS)
         price = None
         if costs is not None:
-            price = indices("costs", costs, any_shape=True)
+            raster = raster_of("costs", aligned("costs", costs, "obstacles", given))
+            price = indices("costs", raster.filled(1), any_shape=True)
             if price.shape != blocked.shape:
                 raise InvalidInputError(f"costs has the shape {price.shape}, obstacles has {blocked.shape}")
+            if raster.mask is not None:
+                blocked = blocked | raster.mask
         corner = floats("origin", origin)
         if corner.shape == (2,):
             corner = np.append(corner, 0.0)
@@ -272,7 +253,7 @@ class Grid:
     @query
     def clearances(self, border: str = "open") -> Pending[npt.NDArray[np.float32]]:
         """The distance from the centre of each cell to the nearest obstacle's cell, in units of the world; infinite where none is."""
-        return Pending(self._native.clearances(border), _same)
+        return Pending(self._native.clearances(choice("border", border, BORDERS)), _same)
 
     def sees(self, cells: npt.ArrayLike, others: npt.ArrayLike) -> npt.NDArray[np.bool_]:
         """Whether a straight line leads from the centre of each cell to that of another through free cells, (n,)."""
@@ -313,66 +294,13 @@ def _load_grid(
 def _lists(name: str, lists: Any, offsets: Any, dimension: int, count: int | None = None) -> tuple[Cells, Any]:
     """Lists of cells as one array and offsets."""
     if offsets is None:
-        parts = [cells_of(f"{name}[{row}]", part, dimension) for row, part in enumerate(lists)]
+        given = sequence(name, lists)
+        parts = [cells_of(f"{name}[{row}]", part, dimension) for row, part in enumerate(given)]
         ends = np.cumsum([0] + [len(part) for part in parts])
         cells = np.concatenate(parts) if parts else np.zeros((0, 3), dtype=np.int32)
         return cells, ends.astype(np.int64)
     cells = cells_of(name, lists, dimension)
     return cells, ends_of(f"the offsets of {name}", offsets, len(cells))
-
-
-@dataclass(frozen=True, eq=False)
-class Path:
-    """The path of one agent."""
-
-    cells: Cells
-    """Its cells from the start to the goal, (k, 2) or (k, 3); if no goal is reached the start alone."""
-    length: int
-    """Its length in steps of the connectivity; ``UNREACHABLE`` if no goal is reached. The way out of obstacles counts nothing."""
-
-    @property
-    def is_reached(self) -> bool:
-        """Whether it leads to a goal."""
-        return self.length != UNREACHABLE
-
-
-class Paths:
-    """The paths of many agents, in the order of their starts: ``paths[i]`` is a :class:`Path`."""
-
-    __slots__ = ("_shape", "indices", "lengths", "offsets", "stats")
-
-    offsets: npt.NDArray[np.uint64]
-    """The cells of path i are those from ``offsets[i]`` to ``offsets[i + 1]``, (n + 1,)."""
-    indices: npt.NDArray[np.uint32]
-    """The cells of all paths as row-major indices of the flattened grid, (m,)."""
-    lengths: npt.NDArray[np.uint32]
-    """The length of each path, (n,), as of a :class:`Path`."""
-    stats: Stats
-
-    def __init__(self, offsets: Any, cells: Any, lengths: Any, stats: Stats, shape: tuple[int, ...]) -> None:
-        self.offsets, self.indices, self.lengths, self.stats, self._shape = offsets, cells, lengths, stats, shape
-
-    def _cells(self, flat: Any) -> Cells:
-        return np.stack(np.unravel_index(flat, self._shape)[::-1], axis=1).astype(np.int32)
-
-    @property
-    def cells(self) -> Cells:
-        """The cells of all paths, (m, 2) or (m, 3)."""
-        return self._cells(self.indices)
-
-    def __len__(self) -> int:
-        return len(self.lengths)
-
-    def __getitem__(self, index: int) -> Path:
-        row = range(len(self.lengths))[index]
-        flat = self.indices[int(self.offsets[row]) : int(self.offsets[row + 1])]
-        return Path(self._cells(flat), int(self.lengths[row]))
-
-    def __iter__(self) -> Iterator[Path]:
-        return (self[row] for row in range(len(self)))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (Paths, (self.offsets, self.indices, self.lengths, self.stats, self._shape))
 
 
 class Edits:
@@ -425,6 +353,7 @@ class Flow:
     _native: NativeFlow
 
     def __init__(self, grid: Grid, *, engine: Engine | None = None) -> None:
+        of_kind("grid", grid, Grid)
         self._engine = engine_or_auto(engine)
         self._dimension = grid.dimension
         self._native = _native.Flow(self._engine._native, grid._native)
@@ -495,7 +424,7 @@ class Flow:
         The answer equals that of :meth:`solve` bit for bit. ``field`` keeps what it was.
         """
         cells = None if goals is None else cells_of("goals", goals, self._dimension)
-        return Pending(self._native.update(field._native, cells), Field._of)
+        return Pending(self._native.update(of_kind("field", field, Field)._native, cells), Field._of)
 
     def edit(self, edits: Edits) -> None:
         """Changes the grid, one edit after the other. Fields solved before keep the old grid. If one edit is refused, none is made.
@@ -505,7 +434,7 @@ class Flow:
         Raises:
             InvalidInputError: a cell outside the grid, or a cost of 0; it names the number of the edit.
         """
-        self._native.edit(*edits._arrays(self._dimension))
+        self._native.edit(*of_kind("edits", edits, Edits)._arrays(self._dimension))
 
     @query
     def path_to_nearest(self, start: npt.ArrayLike, goal: npt.ArrayLike) -> Pending[Path]:
@@ -521,7 +450,8 @@ class Flow:
         Args:
             queries: of ``"solve"``, ``"solve_until"``, ``"update"``, ``"step"``, ``"paths"``, ``"distances_at"``.
         """
-        return Pending(self._native.prepare(list(queries)), _same)
+        names = [choice("a query", name, _QUERIES) for name in sequence("queries", queries)]
+        return Pending(self._native.prepare(names), _same)
 
     def agents(self, cells: npt.ArrayLike) -> Agents:
         """Puts agents on the engine that stand in these cells, (n, 2) or (n, 3)."""
@@ -537,7 +467,7 @@ class Field:
     """A field over a grid: for each cell the distance to the nearest goal, and the next cell on the way there. Made by :meth:`Flow.solve`.
 
     The distance of a cell is the least sum, over all allowed paths to a goal, of the length of each step times the cost of the cell entered.
-    It does not pickle: pickle its arrays.
+    It does not pickle: pickle its arrays. It does not change, so a copy is the field itself.
     """
 
     __slots__ = ("_native",)
@@ -549,6 +479,16 @@ class Field:
         field = cls.__new__(cls)
         field._native = native
         return field
+
+    def __copy__(self) -> Field:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Field:
+        # A field does not change.
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise InvalidTypeError("a field does not pickle: pickle field.distances() or field.next_codes()")
 
     @property
     def _dimension(self) -> int:
@@ -598,14 +538,14 @@ class Field:
         """The whole path of one agent from its cell."""
         cells = cells_of("start", [one_cell("start", start, self._dimension)], 3)
         shape = self.shape
-        return Pending(self._native.paths(cells), lambda answer: _paths(answer, shape)[0])
+        return Pending(self._native.paths(cells), lambda answer: paths_of(answer, shape)[0])
 
     @query
     def paths(self, starts: npt.ArrayLike) -> Pending[Paths]:
         """The whole paths of many agents from their cells, (n, 2) or (n, 3)."""
         shape = self.shape
         cells = cells_of("starts", starts, self._dimension)
-        return Pending(self._native.paths(cells), lambda answer: _paths(answer, shape))
+        return Pending(self._native.paths(cells), lambda answer: paths_of(answer, shape))
 
     @query
     def distances_at(self, cells: npt.ArrayLike) -> Pending[npt.NDArray[np.uint32]]:
@@ -664,6 +604,11 @@ class Agents:
     def __len__(self) -> int:
         return len(self._native)
 
+    def __reduce__(self) -> NoReturn:
+        raise InvalidTypeError(
+            "agents neither pickle nor can be copied, as they stand on an engine: keep agents.cells(), and make them anew"
+        )
+
     @query
     def step(self, field: Field, step_count: int = 1) -> Pending[None]:
         """Moves each agent some cells on. An agent stops at a goal, and stays where none is reached.
@@ -671,7 +616,8 @@ class Agents:
         Raises:
             InvalidInputError: the field is over a grid of another size, or of another engine.
         """
-        return Pending(self._native.step(field._native, whole("step_count", step_count)), _same)
+        native = of_kind("field", field, Field)._native
+        return Pending(self._native.step(native, whole("step_count", step_count)), _same)
 
     @query
     def cells(self) -> Pending[Cells]:
@@ -682,16 +628,6 @@ class Agents:
     def positions(self) -> Pending[npt.NDArray[np.float64]]:
         """The centres of the agents' cells in the world, (n, 3). :meth:`Field.directions` steers agents that stand anywhere."""
         return Pending(self._native.cells(), self._grid.centres)
-
-
-def goal_report(report: dict[str, Any], dimension: int) -> GoalReport:
-    """Of a native report."""
-    return GoalReport(report["used_count"], cut(report["blocked"], dimension), cut(report["outside"], dimension))
-
-
-def _paths(answer: tuple[Any, ...], shape: tuple[int, ...]) -> Paths:
-    offsets, cells, lengths, stats = answer
-    return Paths(offsets, cells, lengths, Stats(**stats), shape)
 
 
 def _same(value: Any) -> Any:

@@ -26,7 +26,9 @@ import numpy.typing as npt
 
 import hullfield
 from hullfield import _native
+from hullfield._arrays import unmasked
 from hullfield._errors import InvalidInputError
+from hullfield._grids import plane
 from hullfield._raster import FrictionScale, RasterArguments, RasterField, RasterProgress, _reader
 
 try:
@@ -163,6 +165,8 @@ def run(
 
 def _columns(batch: Mapping[str, npt.ArrayLike]) -> tuple[Columns, int]:
     """The arrays of a batch, and how many rows they have."""
+    for name, values in batch.items():
+        unmasked(name, values)
     arrays = {name: np.asarray(values) for name, values in batch.items()}
     lengths = {name: len(values) if values.ndim else -1 for name, values in arrays.items()}
     if not arrays or len(set(lengths.values())) != 1 or -1 in lengths.values():
@@ -230,7 +234,7 @@ class _TileWorker:
     def __init__(self, costs: Any, shape: tuple[int, int], scale: FrictionScale | None, folder: str) -> None:
         hullfield.set_num_threads(1)
         height, width = shape
-        opened = costs() if callable(costs) else costs
+        opened = plane(costs() if callable(costs) else costs)
         if tuple(opened.shape) != shape:
             raise InvalidInputError(f"a worker's raster has the shape {tuple(opened.shape)}, not {shape}")
         self._arguments = (_reader(opened, shape, scale), [width, height], folder)

@@ -6,17 +6,19 @@ Each gives a row for each row, and a row depends on its own numbers only. So row
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hullfield._arrays import floats, indices
+from hullfield._arrays import array_of, floats, indices
 from hullfield._engine import Engine
-from hullfield._errors import InvalidInputError
+from hullfield._errors import InvalidInputError, InvalidTypeError
 from hullfield._geodesic import Geodesic, geodesic
+from hullfield._scalars import choice, flag
 from hullfield.collide import Arena, BodyColumns, Hull
+from hullfield.collide._numbers import all_of
 from hullfield.navigate.room import Room
 
 __all__ = ["CollisionLabels", "GeodesicDistances", "RoomPaths"]
@@ -28,9 +30,11 @@ _POSES = 4096
 
 
 def _column(batch: Columns, name: str) -> npt.NDArray[Any]:
+    if not isinstance(batch, Mapping):
+        raise InvalidTypeError(f"the batch is of the type {type(batch).__name__}, it must be a dict of arrays")
     if name not in batch:
         raise InvalidInputError(f"the batch has no column {name}, it has {', '.join(sorted(batch)) or 'none'}")
-    return np.asarray(batch[name])
+    return array_of(name, batch[name])
 
 
 class CollisionLabels:
@@ -40,17 +44,27 @@ class CollisionLabels:
         gripper: the hulls of the gripper, in its own frame.
         objects: the hulls of each object, in the object's frame. A concave object is several hulls.
         backend: ``"auto"``, ``"gpu"`` or ``"cpu"``; the engine is opened by whoever makes the first call.
+        orthonormalize: whether poses that shear are taken as the nearest ones that do not; else they are an error.
 
     Called with ``object``, the number of an object, (n,), and ``pose``, the gripper's frame in the object's, (n, 4, 4). Gives ``collides``, (n,), bool.
     Verdicts are those of :meth:`hullfield.collide.Arena.hits`.
     """
 
-    def __init__(self, gripper: Sequence[Hull], objects: Sequence[Sequence[Hull]], *, backend: str = "auto") -> None:
-        if not gripper:
+    def __init__(
+        self,
+        gripper: Sequence[Hull],
+        objects: Sequence[Sequence[Hull]],
+        *,
+        backend: str = "auto",
+        orthonormalize: bool = False,
+    ) -> None:
+        self._gripper = all_of("gripper", gripper, Hull)
+        if not self._gripper:
             raise InvalidInputError("the gripper has no hulls")
-        self._gripper = list(gripper)
-        self._objects = [list(parts) for parts in objects]
-        self._backend = backend
+        given: list[object] = all_of("objects", objects, object)
+        self._objects = [all_of(f"objects[{row}]", parts, Hull) for row, parts in enumerate(given)]
+        self._backend = choice("backend", backend, ("auto", "gpu", "cpu"))
+        self._orthonormalize = flag("orthonormalize", orthonormalize)
         self._base: Arena | None = None
         self._first: list[int] = []
 
@@ -92,7 +106,11 @@ class CollisionLabels:
         count, hulls = len(poses), len(self._gripper)
         worlds = np.repeat(np.arange(count), hulls)
         bodies = BodyColumns.from_matrices(
-            np.tile(np.arange(hulls), count), np.repeat(poses, hulls, axis=0), worlds=worlds, owners=worlds
+            np.tile(np.arange(hulls), count),
+            np.repeat(poses, hulls, axis=0),
+            orthonormalize=self._orthonormalize,
+            worlds=worlds,
+            owners=worlds,
         )
         hits = arena.hits(bodies).rows
         of_poses: npt.NDArray[np.bool_] = hits[: count * hulls].reshape(count, hulls)
@@ -111,9 +129,14 @@ class GeodesicDistances:
     """
 
     def __init__(self, meshes: Sequence[Any]) -> None:
-        self._meshes: list[Geodesic] = [
-            geodesic(*mesh) if isinstance(mesh, (tuple, list)) else geodesic(mesh) for mesh in meshes
-        ]
+        self._meshes: list[Geodesic] = []
+        for row, mesh in enumerate(all_of("meshes", meshes, object)):
+            given: Any = mesh if isinstance(mesh, (tuple, list)) else (mesh,)
+            if len(given) not in (1, 2):
+                raise InvalidInputError(
+                    f"meshes[{row}] has {len(given)} parts, it must be vertices and faces, or a mesh"
+                )
+            self._meshes.append(geodesic(*given))
 
     def __call__(self, batch: Columns) -> Columns:
         meshes = indices("mesh", _column(batch, "mesh"))
@@ -146,6 +169,8 @@ class RoomPaths:
     """
 
     def __init__(self, room: Room, **options: Any) -> None:
+        if not isinstance(room, Room):
+            raise InvalidTypeError(f"room is of the type {type(room).__name__}, it must be a Room")
         self._room, self._options = room, options
 
     def __call__(self, batch: Columns) -> Columns:

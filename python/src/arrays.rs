@@ -5,7 +5,8 @@
 use bytemuck::Pod;
 use numpy::{Element, PyArray1, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::error::invalid;
 
@@ -69,8 +70,16 @@ pub(crate) trait Row: Pod + Send {
     /// Name, numpy's code of the type, count (0: a number, not an array) and offset of each field.
     const FIELDS: &'static [(&'static str, &'static str, &'static [usize], usize)];
 
+    /// Where the dtype is kept, because making it takes longer than the query of a pair.
+    fn cell() -> &'static PyOnceLock<Py<PyAny>>;
+
     /// numpy's dtype.
-    fn dtype(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    fn dtype(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+        Self::cell().get_or_try_init(py, || Self::make(py).map(Bound::unbind)).map(|dtype| dtype.bind(py))
+    }
+
+    /// Makes numpy's dtype.
+    fn make(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         let (names, formats, offsets) = (PyList::empty(py), PyList::empty(py), PyList::empty(py));
         // What only fills a gap has no name in numpy.
         for (name, code, shape, offset) in Self::FIELDS.iter().filter(|field| !field.0.starts_with('_')) {
@@ -102,9 +111,12 @@ pub(crate) fn structured<R: Row>(py: Python<'_>, rows: Vec<R>) -> PyResult<Py<Py
     Ok(words.call_method1("view", (dtype,))?.unbind())
 }
 
-/// One row, as numpy's scalar of its dtype.
+/// One row, as numpy's scalar of its dtype. It can't be written to.
 pub(crate) fn scalar<R: Row>(py: Python<'_>, row: R) -> PyResult<Py<PyAny>> {
-    Ok(structured(py, vec![row])?.bind(py).get_item(0)?.unbind())
+    static FROM_BUFFER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let bytes = PyBytes::new(py, bytemuck::bytes_of(&row));
+    let rows = FROM_BUFFER.import(py, "numpy", "frombuffer")?.call1((bytes, R::dtype(py)?))?;
+    Ok(rows.get_item(0)?.unbind())
 }
 
 /// The same memory as words of the rows' alignment.
@@ -121,6 +133,11 @@ macro_rules! row {
         pub(crate) struct $name { $(pub(crate) $field: $crate::arrays::kind!(type $kind)),* }
 
         impl $crate::arrays::Row for $name {
+            fn cell() -> &'static pyo3::sync::PyOnceLock<pyo3::Py<pyo3::PyAny>> {
+                static DTYPE: pyo3::sync::PyOnceLock<pyo3::Py<pyo3::PyAny>> = pyo3::sync::PyOnceLock::new();
+                &DTYPE
+            }
+
             const FIELDS: &'static [(&'static str, &'static str, &'static [usize], usize)] = &[
                 $((
                     stringify!($field),

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use hullfield::Error;
 use hullfield::flow::{self, Cell, CostDistanceOptions, CostDistanceReport, FrictionValue, Slope};
 use numpy::{PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::IntoPyObjectExt;
@@ -13,7 +14,7 @@ use pyo3::types::PyDict;
 
 use crate::arrays::{array, matrix, numbers, optional, rows, shaped};
 use crate::batch::map;
-use crate::error::invalid;
+use crate::error::{exception, invalid};
 use crate::flow::cells::{cells, connectivity, coordinates};
 use crate::flow::scale::{Friction, cost_rule};
 use crate::wait::{Finish, Pending, finish};
@@ -106,8 +107,16 @@ fn start<F: FrictionValue + numpy::Element>(
         let on_progress = |_| {
             if cancel.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let solved = flow::cost_distance(size, &friction, &targets, &options, on_progress)?;
-        Ok(answer(solved, height, width, options.allocation))
+        match flow::cost_distance(size, &friction, &targets, &options, on_progress) {
+            // In the words of this call.
+            Err(Error::NoGoals { given_count, blocked_count, outside_count, .. }) => {
+                let message = format!(
+                    "no target is left: of {given_count} given, {blocked_count} are on barriers, {outside_count} outside of the raster"
+                );
+                Ok(finish(move |py| Err(exception(py, "NoGoalsError", &message))))
+            }
+            solved => Ok(answer(solved?, height, width, options.allocation)),
+        }
     }))
 }
 

@@ -28,7 +28,7 @@ mod _native {
         compounds::{CompoundColumns, Compounds, HeightField},
         hull::Hull,
         pair::{
-            collide_codes, hull_nearest_point, hull_raycast, pair_contact, pair_distance,
+            NativePose, collide_codes, hull_nearest_point, hull_raycast, pair_contact, pair_distance,
             pair_distance_lower_bound, pair_gradient, pair_intersection, pair_intersects, pair_manifold,
             pair_sweep, pose_of_half_space,
         },
@@ -54,4 +54,7 @@ mod _native {
     use crate::surface::{field::Field, handle::Surface, path_at, places::Places};
     #[pymodule_export]
     use crate::wait::Pending;
+
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
 }

@@ -139,7 +139,7 @@ def test_matrices_there_and_back() -> None:
     mirrored[9, :3, 0] *= -1
     with pytest.raises(hullfield.InvalidInputError, match=r"matrices\[9\]: .*mirrors"):
         BodyColumns.from_matrices(0, mirrored)
-    for wrong in [np.eye(4), np.zeros((2, 3, 4)), np.zeros((2, 4, 4), bool)]:
+    for wrong in [np.eye(3), np.zeros((2, 3, 4)), np.zeros((2, 4, 4), bool)]:
         with pytest.raises(hullfield.Error, match="matrices has the"):
             BodyColumns.from_matrices(0, wrong)
     with pytest.raises(hullfield.InvalidInputError, match="positions is given"):

@@ -181,29 +181,9 @@ def test_a_transform_gives_the_size_of_cells() -> None:
         cost_distance(None, [(0, 0)], friction=friction, transform=(30.0, 5.0, 0.0, 0.0))
 
 
-class Labelled:
-    """What an xarray.DataArray has, as far as it counts here."""
-
-    def __init__(self, values: npt.NDArray[Any], x: Floats, y: Floats) -> None:
-        self.values, self.dims, self.coords = values, ("y", "x"), {"x": x, "y": y}
-
-    def copy(self, data: npt.NDArray[Any]) -> "Labelled":
-        return Labelled(data, self.coords["x"], self.coords["y"])
-
-
-def test_coordinates_of_a_labelled_array_give_the_size_of_cells() -> None:
-    friction = terrain("random", (9, 11))
-    raster = np.zeros((9, 11))
-    raster[0, 0] = 1
-    labelled = Labelled(raster, 5.0 + 30.0 * np.arange(11), 100.0 - 10.0 * np.arange(9))
-    found = cost_distance(labelled, friction=Labelled(friction, labelled.coords["x"], labelled.coords["y"]))
-    assert np.array_equal(found.distances, cost_distance(raster, friction=friction, cell_size=(30, 10)).distances)
-    assert np.array_equal(found.to_xarray().values, found.distances)
-    uneven = Labelled(raster, np.geomspace(1, 100, 11), labelled.coords["y"])
-    with pytest.raises(hullfield.InvalidInputError, match="coordinates of x are not evenly spaced"):
-        cost_distance(uneven, friction=friction)
-    with pytest.raises(hullfield.InvalidTypeError, match=r"no xarray\.DataArray"):
-        cost_distance(raster, friction=friction).to_xarray()
+def test_without_coordinates_there_is_no_xarray() -> None:
+    with pytest.raises(hullfield.InvalidTypeError, match=r"no raster was an xarray\.DataArray"):
+        cost_distance(np.eye(3), friction=np.ones((3, 3))).to_xarray()
 
 
 def test_barriers_are_counted_by_kind() -> None:

@@ -386,13 +386,10 @@ def test_what_an_array_does_comes_out_as_it_is(odd: str, kind: type, text: str, 
     ).all()
 
 
-def test_masked_cells_are_no_costs() -> None:
+def test_masked_cells_are_obstacles() -> None:
     masked = np.ma.masked_equal(COSTS, 7)
-    with pytest.raises(hullfield.InvalidInputError, match="masked cells in the window .* fill them, with 0"):
-        solve_raster(masked, GOALS)
-    with pytest.raises(hullfield.InvalidInputError, match="fill them, with NaN"):
-        solve_raster(masked.astype(float), GOALS, scale=FrictionScale([1, 200]))
     blocked = masked.filled(0)
+    assert (solve_raster(masked, GOALS, tile_edge=40)[:, :] == whole(blocked, GOALS)).all()
     assert (solve_raster(np.ma.asarray(blocked), GOALS)[:, :] == whole(blocked, GOALS)).all()
 
 

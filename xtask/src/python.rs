@@ -25,7 +25,18 @@ const NEEDED: [&str; 11] = [
 /// Ray is not there for every Python and system, so its tests are skipped where it can't be had; not in CI.
 const RAY: &str = "ray[data]";
 /// Peers that answers are compared with. Tests that miss one are skipped.
-const PEERS: [&str; 6] = ["scikit-image", "coal", "pygeodesic", "potpourri3d", "shapely", "h5py"];
+const PEERS: [&str; 10] = [
+    "scikit-image",
+    "coal",
+    "pygeodesic",
+    "potpourri3d",
+    "shapely",
+    "h5py",
+    "pyarrow",
+    "xarray",
+    "rasterio",
+    "rioxarray",
+];
 
 /// Builds the package in a virtual environment of its own, checks its types and its style, makes the pages of its interface, and runs its tests. `args` are passed to pytest.
 ///

@@ -24,6 +24,7 @@ from hullfield.collide._columns import (
     rays_of,
 )
 from hullfield.collide._hull import Hull, natives_of
+from hullfield.collide._limits import margin_or_all
 from hullfield.collide._numbers import all_of, choice, column, flag, numbers_column, pairs_argument
 from hullfield.collide._robot import JointPath, link_poses
 from hullfield.collide._rows import Estimate, Prepared, Stats, Status, Trace, TraceStep, batch
@@ -93,6 +94,15 @@ class Arena:
         arena._options, arena._native = (precision, bool(warm_start), statics), native
         return arena
 
+    @property
+    def _static_count(self) -> int:
+        statics = self._options[2]
+        return 0 if statics is None else len(statics)
+
+    def _pairs(self, bodies: BodyColumns, pairs: npt.ArrayLike | str) -> tuple[Any, Any]:
+        """The native columns, and the checked pairs."""
+        return bodies_of("bodies", bodies), pairs_argument(pairs, bodies, self._static_count)
+
     def _copy(self) -> Arena:
         """A handle that does not see hulls that are added later."""
         arena = Arena.__new__(Arena)
@@ -155,7 +165,7 @@ class Arena:
 
         Args:
             bodies: the bodies.
-            pairs: ``"broad_phase"``: all pairs, found by their boxes. ``"exhaustive"``: all pairs, one by one. Or the pairs to examine, (n, 2),
+            pairs: ``"broad_phase"``: all pairs, found by their boxes. ``"exhaustive"``: all pairs, one by one, 1e10 at most. Or the pairs to examine, (n, 2),
                 whatever groups, worlds, owners and exclusions say.
 
         Returns:
@@ -167,19 +177,19 @@ class Arena:
                 two half-spaces.
             MemoryLimitError: the rows do not fit.
         """
-        return Pending(self._native.intersections(bodies_of("bodies", bodies), pairs_argument(pairs)), batch)
+        return Pending(self._native.intersections(*self._pairs(bodies, pairs)), batch)
 
     @query
     def distances(
-        self, bodies: BodyColumns, pairs: npt.ArrayLike | str = "broad_phase", *, margin: float = np.inf
+        self, bodies: BodyColumns, pairs: npt.ArrayLike | str = "broad_phase", *, margin: float | None = None
     ) -> Pending[Batch[Stats]]:
         """How far bodies are apart.
 
         Args:
             bodies: the bodies.
             pairs: as for :meth:`intersections`.
-            margin: pairs that are farther apart are not listed, in world units, ≥ 0. By default every pair is, so give a margin where the pairs
-                are not given. Given pairs ignore it.
+            margin: pairs that are farther apart are not listed, in world units, ≥ 0; infinity lists every pair. Needed where there may be more
+                than a million pairs: without it a smaller scene lists all. Given pairs ignore it.
 
         Returns:
             Rows as for :meth:`intersections`. Fields: ``a``, ``b``, ``status``, ``separation``, 0 where they touch or overlap, in world units;
@@ -189,8 +199,9 @@ class Arena:
         Raises:
             InvalidInputError, MemoryLimitError: as :meth:`intersections`; a margin that is negative or NaN.
         """
-        margin = real("margin", margin)
-        return Pending(self._native.distances(bodies_of("bodies", bodies), pairs_argument(pairs), margin), batch)
+        bodies_of("bodies", bodies)
+        margin = margin_or_all(margin, pairs, bodies, self._static_count)
+        return Pending(self._native.distances(*self._pairs(bodies, pairs), margin), batch)
 
     @query
     def contacts(
@@ -212,7 +223,7 @@ class Arena:
             InvalidInputError, MemoryLimitError: as :meth:`distances`.
         """
         margin = real("margin", margin)
-        return Pending(self._native.contacts(bodies_of("bodies", bodies), pairs_argument(pairs), margin), batch)
+        return Pending(self._native.contacts(*self._pairs(bodies, pairs), margin), batch)
 
     @query
     def deepest_contacts(self, bodies: BodyColumns, count: int, *, margin: float = 0.0) -> Pending[Batch[Stats]]:
@@ -247,7 +258,7 @@ class Arena:
             InvalidInputError, MemoryLimitError: as :meth:`distances`.
         """
         margin = real("margin", margin)
-        return Pending(self._native.manifolds(bodies_of("bodies", bodies), pairs_argument(pairs), margin), batch)
+        return Pending(self._native.manifolds(*self._pairs(bodies, pairs), margin), batch)
 
     @query
     def gradients(
@@ -269,7 +280,7 @@ class Arena:
             InvalidInputError, MemoryLimitError: as :meth:`distances`.
         """
         margin = real("margin", margin)
-        return Pending(self._native.gradients(bodies_of("bodies", bodies), pairs_argument(pairs), margin), batch)
+        return Pending(self._native.gradients(*self._pairs(bodies, pairs), margin), batch)
 
     @query
     def sweeps(
@@ -303,7 +314,8 @@ class Arena:
         columns, count = bodies_of("bodies", bodies), len(bodies)
         motions = motion_columns(velocities, angular_velocities, count)
         duration, witness = real("duration", duration), flag("witness", witness)
-        return Pending(self._native.sweeps(columns, *motions, pairs_argument(pairs), duration, witness), batch)
+        found = self._pairs(bodies, pairs)[1]
+        return Pending(self._native.sweeps(columns, *motions, found, duration, witness), batch)
 
     @query
     def candidates(self, bodies: BodyColumns) -> Pending[npt.NDArray[np.uint32]]:
@@ -456,21 +468,28 @@ class Arena:
 
     @query
     def postures(
-        self, links: BodyColumns, positions: npt.ArrayLike, rotations: npt.ArrayLike | None = None
+        self,
+        links: BodyColumns,
+        positions: npt.ArrayLike,
+        rotations: npt.ArrayLike | None = None,
+        *,
+        orthonormalize: bool = False,
     ) -> Pending[Batch[Stats]]:
         """Whether a robot in many postures meets itself or the statics.
 
         Args:
             links: the bodies of the robot's links, each placed in its link. ``owners`` are the links, from 0; without them each body is one. Links
                 of ``exclusions`` never meet.
-            positions: world positions of the links' origins, (postures, links, 3), in world units, float64.
+            positions: world positions of the links' origins, (postures, links, 3), in world units, float64. Or their poses as matrices,
+                (postures, links, 4, 4), without rotations.
             rotations: unit quaternions ``x, y, z, w``, (postures, links, 4); not turned by default.
+            orthonormalize: whether matrices that scale or shear by more than 1e-5 are taken as the nearest rotations; else they are an error.
 
         Returns:
             A row for each posture. Fields: ``posture``, ``is_free``, and ``pair`` (2), the first two bodies that touch, :data:`NONE` where it is
             free. Statics count on after the bodies.
         """
-        places, turns = link_poses(positions, rotations)
+        places, turns = link_poses(positions, rotations, orthonormalize)
         flat = None if turns is None else turns.reshape(-1, 4)
         columns = bodies_of("links", links)
         return Pending(_native.postures(self._native, columns, len(places), places.reshape(-1, 3), flat), batch)

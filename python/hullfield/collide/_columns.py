@@ -8,10 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from hullfield import _native
-from hullfield._arrays import floats, indices
+from hullfield._arrays import array_of, floats, indices
 from hullfield._errors import InvalidInputError, InvalidTypeError
+from hullfield.collide._matrices import perpendicular
 from hullfield.collide._numbers import (
     column,
+    flag,
     numbers_column,
     pairs_column,
     positions_column,
@@ -85,13 +87,16 @@ class BodyColumns:
         )
 
     @classmethod
-    def from_matrices(cls, hulls: npt.ArrayLike, matrices: npt.ArrayLike, **columns: Any) -> BodyColumns:
+    def from_matrices(
+        cls, hulls: npt.ArrayLike, matrices: npt.ArrayLike, *, orthonormalize: bool = False, **columns: Any
+    ) -> BodyColumns:
         """Bodies at affine matrices: rotation, scale along each axis, and translation.
 
         Args:
             hulls: as for the class.
-            matrices: (n, 4, 4), the translation in the last column, the last row 0, 0, 0, 1. Translations of float64 count as given, as
+            matrices: (n, 4, 4), or (4, 4) for one body, the translation in the last column, the last row 0, 0, 0, 1. Translations of float64 count as given, as
                 positions do; the rest is rounded to float32.
+            orthonormalize: whether axes that are not perpendicular are replaced by the nearest ones that are, with their lengths kept.
             columns: the other columns of the class.
 
         Raises:
@@ -103,8 +108,12 @@ class BodyColumns:
                 raise InvalidInputError(f"{name} is given, but the matrices say it")
         dtype = real_type(matrices)
         array = floats("matrices", matrices, None, dtype, any_shape=True)
+        if array.shape == (4, 4):
+            array = array[None]
         if array.ndim != 3 or array.shape[1:] != (4, 4):
             raise InvalidInputError(f"matrices has the shape {array.shape}, it must be (n, 4, 4)")
+        if flag("orthonormalize", orthonormalize):
+            array = perpendicular("matrices", array)
         with np.errstate(over="ignore"):
             rotations, scales = _native.poses_of_matrices(np.ascontiguousarray(array, dtype=np.float32))
         return cls(hulls, np.ascontiguousarray(array[:, :3, 3]), rotations, scales, **columns)
@@ -169,7 +178,7 @@ def leading(
 ) -> tuple[npt.NDArray[np.uint32], int]:
     """The column that numbers hulls or compounds, and how many bodies there are: as many as it has rows, or else as other columns have."""
     count = None
-    if np.ndim(value) == 0:
+    if array_of(name, value).ndim == 0:
         given = ((other, rows_of(other, array)) for other, array in others.items() if array is not None)
         count = next((rows for _, rows in given if rows is not None), 1)
     rows = indices(name, value, count=count)
@@ -201,13 +210,15 @@ class RayColumns:
         worlds: npt.ArrayLike | None = None,
     ) -> None:
         count = rows_of("origins", origins)
-        if count is None and np.size(origins) == 0:
+        if count is None and array_of("origins", origins).size == 0:
             count = 0
         if count is None:
             count = rows_of("directions", directions)
         count = 1 if count is None else count
         short, wide = positions_column("origins", origins, count)
-        directions_f32 = np.zeros((0, 3), np.float32) if count == 0 else column("directions", directions, count, 3)
+        directions_f32 = (
+            np.zeros((0, 3), np.float32) if count == 0 else floats("directions", directions, 3, np.float32, count=count)
+        )
         self._native = _native.RayColumns(
             directions_f32,
             short,
@@ -253,7 +264,9 @@ class ShapeCastColumns:
         bodies_of("shapes", shapes)
         self._shapes, count = shapes, len(shapes)
         self._native = _native.ShapeCastColumns(
-            shapes._native, column("directions", directions, count, 3), column("max_distances", max_distances, count)
+            shapes._native,
+            floats("directions", directions, 3, np.float32, count=count),
+            column("max_distances", max_distances, count),
         )
 
     def __len__(self) -> int:

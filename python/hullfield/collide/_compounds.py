@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hullfield import _native
-from hullfield._arrays import floats, point
+from hullfield._arrays import array_of, floats, point
 from hullfield._batch import Batch
 from hullfield._errors import InvalidInputError, InvalidTypeError
+from hullfield._grids import raster_of
 from hullfield._pending import Pending, query
 from hullfield._scalars import real, whole
 from hullfield.collide._arena import Arena, cast_options, motion_columns, point_columns
@@ -24,6 +25,7 @@ from hullfield.collide._columns import (
     leading,
     rays_of,
 )
+from hullfield.collide._limits import refuse_all
 from hullfield.collide._numbers import all_of, column, flag, numbers_column, pairs_argument, pairs_column, scales_column
 from hullfield.collide._rows import Stats, batch
 
@@ -84,7 +86,7 @@ class HeightField:
     what has sunk through it hits nothing.
 
     Args:
-        heights: (rows, columns), at least 2 by 2, in the field's units, float32. NaN is a hole.
+        heights: (rows, columns), at least 2 by 2, in the field's units, float32. NaN is a hole, and so is a masked cell.
         spacing: that of columns and of rows, (2,), or one number.
         origin: where the first height is, (3,), in the field's frame.
     """
@@ -92,10 +94,13 @@ class HeightField:
     __slots__ = ("_native",)
 
     def __init__(self, heights: npt.ArrayLike, spacing: npt.ArrayLike, origin: npt.ArrayLike = (0.0, 0.0, 0.0)) -> None:
-        grid = floats("heights", heights, None, np.float32, any_shape=True)
+        given = raster_of("heights", heights).filled(np.nan)
+        grid = floats("heights", given, None, np.float32, any_shape=True)
         if grid.ndim != 2:
             raise InvalidInputError(f"heights has the shape {grid.shape}, it must be (rows, columns)")
-        steps = [real("spacing", spacing)] * 2 if np.ndim(spacing) == 0 else point("spacing", spacing, 2)
+        steps = (
+            [real("spacing", spacing)] * 2 if array_of("spacing", spacing).ndim == 0 else point("spacing", spacing, 2)
+        )
         self._native = _native.HeightField(grid, steps, point("origin", origin, 3))
 
     @property
@@ -200,6 +205,12 @@ def _bodies(name: str, value: object) -> Any:
     return value._native
 
 
+def _part_count(bodies: CompoundColumns, sizes: npt.NDArray[np.int64]) -> int:
+    """How many parts bodies have. Those of compounds that do not exist are an error of the query."""
+    numbers = bodies.arrays()["compounds"]
+    return int(sizes[numbers[numbers < len(sizes)]].sum())
+
+
 class Compounds:
     """Compounds over the hulls of an arena, and the queries over bodies made of them.
 
@@ -273,10 +284,10 @@ class Compounds:
 
     @query
     def distances(
-        self, bodies: CompoundColumns, pairs: npt.ArrayLike | str = "broad_phase", *, margin: float = np.inf
+        self, bodies: CompoundColumns, pairs: npt.ArrayLike | str = "broad_phase", *, margin: float | None = None
     ) -> Pending[Batch[Stats]]:
         """How far parts are apart: as :meth:`Arena.distances`, with ``part_a`` and ``part_b``."""
-        return self._measures("distances", bodies, pairs, margin, False)
+        return self._measures("distances", bodies, pairs, self._margin(bodies, pairs, margin), False)
 
     @query
     def contacts(
@@ -301,10 +312,10 @@ class Compounds:
 
     @query
     def body_distances(
-        self, bodies: CompoundColumns, pairs: npt.ArrayLike | str = "broad_phase", *, margin: float = np.inf
+        self, bodies: CompoundColumns, pairs: npt.ArrayLike | str = "broad_phase", *, margin: float | None = None
     ) -> Pending[Batch[Stats]]:
         """How far bodies are apart: one row a pair of bodies, that of the nearest parts."""
-        return self._measures("distances", bodies, pairs, margin, True)
+        return self._measures("distances", bodies, pairs, self._margin(bodies, pairs, margin), True)
 
     @query
     def body_contacts(
@@ -312,6 +323,18 @@ class Compounds:
     ) -> Pending[Batch[Stats]]:
         """How deep bodies overlap: one row a pair of bodies, that of the deepest parts."""
         return self._measures("contacts", bodies, pairs, margin, True)
+
+    def _margin(self, bodies: CompoundColumns, pairs: npt.ArrayLike | str, margin: float | None) -> float:
+        """A margin; without one an infinite one, where the parts don't have too many pairs."""
+        _bodies("bodies", bodies)
+        if margin is not None:
+            return real("margin", margin)
+        if isinstance(pairs, str):
+            _, compounds, fields, statics = self._given
+            sizes = np.array([*(len(part) for part in compounds), *(field.part_count for field in fields)], np.int64)
+            moving, still = (0 if rows is None else _part_count(rows, sizes) for rows in (bodies, statics))
+            refuse_all(moving * (moving - 1) // 2 + moving * (still + self.arena._static_count))
+        return np.inf
 
     def _measures(
         self, name: str, bodies: CompoundColumns, pairs: npt.ArrayLike | str, margin: float, of_bodies: bool

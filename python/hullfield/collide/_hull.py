@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hullfield import _native
-from hullfield._arrays import floats, indices, point
+from hullfield._arrays import array_of, floats, indices, point
 from hullfield._errors import InvalidInputError, InvalidTypeError
 from hullfield._scalars import real, whole
 from hullfield.collide._numbers import all_of
@@ -129,8 +129,9 @@ class Hull:
             if points is None or callable(points):
                 continue
             # scipy's ConvexHull has points, and their numbers as vertices.
-            if np.ndim(points) == 2:
-                return cls(np.asarray(points))
+            rows = array_of(name, points)
+            if rows.ndim == 2:
+                return cls(rows)
         raise InvalidTypeError(f"mesh is of the type {type(mesh).__name__}, it must have vertices or points, (n, 3)")
 
     def rounded(self, radius: float) -> Hull:

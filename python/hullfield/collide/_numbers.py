@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from hullfield._arrays import floats, indices
+from hullfield._arrays import array_of, floats, indices
 from hullfield._errors import InvalidInputError, InvalidTypeError
+from hullfield._scalars import choice, flag, sequence
+from hullfield.collide._limits import examined
+
+__all__ = ["all_of", "choice", "column", "flag", "numbers_column", "pairs_argument", "pairs_column", "positions_column"]
+__all__ += ["real_type", "rows_of", "scales_column"]
 
 T = TypeVar("T")
 
 
-def flag(name: str, value: object) -> bool:
-    """One bool."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise InvalidTypeError(f"{name} is {value!r}, it must be a bool")
-    return bool(value)
-
-
-def choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
-    """One of some words."""
-    if not isinstance(value, str) or value not in allowed:
-        words = ", ".join(repr(word) for word in allowed)
-        raise InvalidInputError(f"{name} is {value!r}, it must be one of {words}")
-    return value
-
-
 def all_of(name: str, value: object, kind: type[T]) -> list[T]:
     """A sequence of objects of one class."""
-    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-        wanted = f"it must be a sequence of {kind.__name__}"
-        raise InvalidTypeError(f"{name} is of the type {type(value).__name__}, {wanted}")
-    items = list(value)
+    wanted = "it must be a sequence" if kind is object else f"it must be a sequence of {kind.__name__}"
+    items = sequence(name, value, wanted)
     for row, item in enumerate(items):
         if not isinstance(item, kind):
             got = type(item).__name__
@@ -44,10 +31,7 @@ def all_of(name: str, value: object, kind: type[T]) -> list[T]:
 
 def rows_of(name: str, value: object) -> int | None:
     """How many rows an array has, (n, k); None for one row, (k,), that stands for all."""
-    try:
-        shape = np.shape(value)  # type: ignore[call-overload]
-    except ValueError:
-        raise InvalidInputError(f"{name} is not an array: its rows have different lengths") from None
+    shape = array_of(name, value).shape
     return None if len(shape) < 2 else shape[0]
 
 
@@ -79,7 +63,7 @@ def scales_column(value: object, count: int, columns: int | None = 3) -> npt.NDA
     """Scales, (n, 3), or one number, one row, or a column (n, 1)."""
     if value is None:
         return None
-    array: Any = np.asarray(value)
+    array = array_of("scales", value)
     if array.ndim == 2 and array.shape[1] == 1:
         array = np.broadcast_to(array, (array.shape[0], 3))
     elif array.ndim == 0:
@@ -97,8 +81,13 @@ def pairs_column(name: str, value: object) -> npt.NDArray[np.uint32] | None:
     return None if value is None else indices(name, value, 2)
 
 
-def pairs_argument(pairs: object) -> Any:
-    """The pairs of a query: a word, or an array (n, 2)."""
+def pairs_argument(pairs: object, bodies: Any = None, static_count: int = 0) -> Any:
+    """The pairs of a query over bodies: a word, or an array (n, 2)."""
     if isinstance(pairs, str):
-        return choice("pairs", pairs, ("broad_phase", "exhaustive"))
+        choice("pairs", pairs, ("broad_phase", "exhaustive"))
+        if bodies is not None:
+            examined(pairs, bodies, static_count)
+        return str(pairs)
+    if isinstance(pairs, (set, frozenset)):
+        raise InvalidTypeError("pairs is a set, which has no order: give an array (n, 2), np.array(sorted(pairs))")
     return indices("pairs", pairs, 2)

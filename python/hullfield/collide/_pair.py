@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from hullfield import _native
-from hullfield._arrays import floats, point
+from hullfield._arrays import array_of, floats, point
 from hullfield._errors import InvalidInputError, InvalidTypeError
-from hullfield._scalars import real
+from hullfield._scalars import flag, real
 from hullfield.collide._hull import Hull
+from hullfield.collide._matrices import perpendicular
 
 
 class Pose:
@@ -22,11 +23,11 @@ class Pose:
 
     Args:
         position: (3,), in world units, rounded to float32. (:class:`BodyColumns` keeps float64.)
-        rotation: a unit quaternion ``x, y, z, w``, (4,), float32.
+        rotation: a unit quaternion ``x, y, z, w``, (4,), float32; or a rotation of scipy.
         scale: along the hull's own axes, (3,), or one number for all; above 0.
     """
 
-    __slots__ = ("_numbers",)
+    __slots__ = ("_native", "_numbers")
 
     def __init__(
         self,
@@ -34,12 +35,14 @@ class Pose:
         rotation: npt.ArrayLike = (0.0, 0.0, 0.0, 1.0),
         scale: npt.ArrayLike = 1.0,
     ) -> None:
-        scales = [real("scale", scale)] * 3 if np.ndim(scale) == 0 else point("scale", scale, 3, np.float32)
+        is_one = type(scale) in (float, int) or array_of("scale", scale).ndim == 0
+        scales: Any = [real("scale", scale)] * 3 if is_one else scale
         self._numbers = (
             tuple(point("position", position, 3, np.float32)),
             tuple(point("rotation", rotation, 4, np.float32)),
-            tuple(np.asarray(scales, np.float32).tolist()),
+            tuple(point("scale", scales, 3, np.float32)),
         )
+        self._native = _native.Pose(*self._numbers)
 
     @classmethod
     def of_half_space(cls, normal: npt.ArrayLike, offset: float) -> Pose:
@@ -47,8 +50,12 @@ class Pose:
         return cls(*_native.pose_of_half_space(point("normal", normal, 3), real("offset", offset)))
 
     @classmethod
-    def from_matrix(cls, matrix: npt.ArrayLike) -> Pose:
+    def from_matrix(cls, matrix: npt.ArrayLike, *, orthonormalize: bool = False) -> Pose:
         """The pose of an affine matrix, (4, 4): rotation, scale along each axis, translation in the last column.
+
+        Args:
+            matrix: the matrix.
+            orthonormalize: whether axes that are not perpendicular are replaced by the nearest ones that are, with their lengths kept.
 
         Raises:
             InvalidInputError: it shears, mirrors, scales by 0, or is not affine.
@@ -56,6 +63,8 @@ class Pose:
         array = floats("matrix", matrix, 4, np.float32)
         if array.shape != (4, 4):
             raise InvalidInputError(f"matrix has the shape {array.shape}, it must be (4, 4)")
+        if flag("orthonormalize", orthonormalize):
+            array = perpendicular("matrix", array)
         rotations, scales = _native.poses_of_matrices(array[None])
         return cls(array[:3, 3], rotations[0], scales[0])
 
@@ -94,17 +103,20 @@ def _hull(name: str, hull: Hull, pose_name: str, pose: Pose | None) -> tuple[Any
     if not isinstance(hull, Hull):
         raise InvalidTypeError(f"{name} is of the type {type(hull).__name__}, it must be a Hull")
     if pose is None:
-        return hull._native, _IDENTITY
+        return hull._native, None
     if not isinstance(pose, Pose):
         raise InvalidTypeError(f"{pose_name} is of the type {type(pose).__name__}, it must be a Pose")
-    return hull._native, pose._numbers
-
-
-_IDENTITY = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0), (1.0, 1.0, 1.0))
+    return hull._native, pose._native
 
 
 def _pair(a: Hull, pose_a: Pose | None, b: Hull, pose_b: Pose | None) -> tuple[Any, ...]:
+    if type(a) is Hull and type(b) is Hull and type(pose_a) in _POSES and type(pose_b) in _POSES:
+        at_a = None if pose_a is None else pose_a._native
+        return a._native, at_a, b._native, None if pose_b is None else pose_b._native
     return (*_hull("a", a, "pose_a", pose_a), *_hull("b", b, "pose_b", pose_b))
+
+
+_POSES = (Pose, type(None))
 
 
 def intersects(a: Hull, pose_a: Pose | None, b: Hull, pose_b: Pose | None) -> bool:

@@ -12,15 +12,21 @@ import numpy.typing as npt
 from hullfield import _native
 from hullfield._arrays import floats
 from hullfield._errors import InvalidInputError, InvalidTypeError
-from hullfield._scalars import real
+from hullfield._scalars import flag, real
+from hullfield.collide._matrices import rigid
 from hullfield.collide._numbers import all_of
 
 
 def link_poses(
-    positions: npt.ArrayLike, rotations: npt.ArrayLike | None
+    positions: npt.ArrayLike, rotations: npt.ArrayLike | None, orthonormalize: bool = False
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]:
-    """Checked positions, (n, links, 3), and rotations, (n, links, 4)."""
+    """Checked positions, (n, links, 3), and rotations, (n, links, 4); or those of matrices, (n, links, 4, 4)."""
     places = floats("positions", positions, None, np.float64, any_shape=True)
+    wants_rotations = flag("orthonormalize", orthonormalize)
+    if places.ndim == 4 and places.shape[2:] == (4, 4):
+        if rotations is not None:
+            raise InvalidInputError("rotations is given, but the matrices say it")
+        return rigid("positions", places, wants_rotations)
     if places.ndim != 3 or places.shape[2] != 3:
         raise InvalidInputError(f"positions has the shape {places.shape}, it must be (n, links, 3)")
     if rotations is None:
@@ -38,10 +44,12 @@ class JointPath:
     constant rate, the shorter way around. A step must turn each link by less than half a turn.
 
     Args:
-        positions: world positions of the links' origins, (samples, links, 3), in world units, float64.
+        positions: world positions of the links' origins, (samples, links, 3), in world units, float64. Or their poses as matrices,
+            (samples, links, 4, 4), without rotations.
         rotations: unit quaternions ``x, y, z, w``, (samples, links, 4); not turned by default.
         deviations: how far a point of a link may be from where the motion between samples has it, at most, (samples - 1, links), in world
             units, ≥ 0; 0 by default. :func:`joint_deviation` computes it for joints that turn or slide at constant rates.
+        orthonormalize: whether matrices that scale or shear by more than 1e-5 are taken as the nearest rotations; else they are an error.
     """
 
     __slots__ = ("_arrays",)
@@ -52,8 +60,9 @@ class JointPath:
         rotations: npt.ArrayLike | None = None,
         *,
         deviations: npt.ArrayLike | None = None,
+        orthonormalize: bool = False,
     ) -> None:
-        places, turns = link_poses(positions, rotations)
+        places, turns = link_poses(positions, rotations, orthonormalize)
         bounds = None
         if deviations is not None:
             bounds = floats("deviations", deviations, None, np.float64, any_shape=True)

@@ -8,11 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from hullfield import _native
+from hullfield._arrays import array_of, as_array, frozen
 from hullfield._errors import InvalidInputError, InvalidTypeError
 from hullfield._pending import Pending, query
 from hullfield._scalars import real
 from hullfield.collide._arena import Arena
 from hullfield.collide._columns import BodyColumns, bodies_of
+from hullfield.collide._limits import refuse_all
 from hullfield.collide._numbers import column, positions_column
 from hullfield.collide._rows import Stats
 
@@ -38,8 +40,21 @@ class Found:
     def rows(self) -> npt.NDArray[Any]:
         """The rows."""
         if self._rows is None:
-            self._rows = self._native.rows
+            self._rows = frozen(self._native.rows)
         return self._rows
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        return as_array(self.rows, dtype, copy)
+
+    def __reduce__(self) -> NoReturn:
+        raise InvalidTypeError("an answer of a set does not pickle, as it belongs to the set: pickle its rows")
+
+    def __copy__(self) -> Found:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Found:
+        # It does not change.
+        return self
 
     @property
     def stats(self) -> Stats:
@@ -172,8 +187,12 @@ class Bodies:
         return Pending(self._native.intersections(), Found)
 
     @query
-    def distances(self, *, margin: float = np.inf) -> Pending[Found]:
-        """How far bodies within a margin are apart: :meth:`Arena.distances`."""
+    def distances(self, *, margin: float | None = None) -> Pending[Found]:
+        """How far bodies within a margin are apart: :meth:`Arena.distances`, which says when a margin is needed."""
+        count = len(self)
+        if margin is None:
+            refuse_all(count * (count - 1) // 2 + count * self._arena._static_count)
+            margin = np.inf
         return Pending(self._native.distances(real("margin", margin)), Found)
 
     @query
@@ -221,7 +240,7 @@ class Bodies:
 
 
 def _ids(ids: npt.ArrayLike) -> npt.NDArray[np.uint64]:
-    array: Any = np.asarray(ids)
+    array = array_of("ids", ids)
     if array.ndim == 0:
         array = array[None]
     if array.ndim != 1:

@@ -15,8 +15,41 @@ use crate::error::OrRaise;
 /// Position, rotation and scale.
 type Numbers = ([f32; 3], [f32; 4], [f32; 3]);
 
-fn pose((position, rotation, scale): Numbers) -> Pose {
-    Pose { position, rotation, scale }
+/// Hulls of more vertices are asked about without the interpreter's lock: letting go of it takes as long as a query of small hulls, and far longer
+/// where other threads wait for it.
+const SMALL: usize = 256;
+
+/// A pose. None is the origin's.
+#[pyclass(frozen, module = "hullfield._native", name = "Pose")]
+pub(crate) struct NativePose(Pose);
+
+#[pymethods]
+impl NativePose {
+    #[new]
+    fn new(position: [f32; 3], rotation: [f32; 4], scale: [f32; 3]) -> Self {
+        Self(Pose { position, rotation, scale })
+    }
+}
+
+type At<'a, 'py> = Option<&'a Bound<'py, NativePose>>;
+
+fn pose(at: At<'_, '_>) -> Pose {
+    at.map_or(Pose::IDENTITY, |at| at.get().0)
+}
+
+/// Asks about two hulls.
+fn ask<T: Send>(
+    py: Python<'_>,
+    (a, at_a): (&Hull, At<'_, '_>),
+    (b, at_b): (&Hull, At<'_, '_>),
+    query: impl Fn(&collide::Hull, Pose, &collide::Hull, Pose) -> hullfield::Result<T> + Sync,
+) -> PyResult<T> {
+    let (at_a, at_b) = (pose(at_a), pose(at_b));
+    if a.0.vertices().len() + b.0.vertices().len() <= SMALL {
+        query(&a.0, at_a, &b.0, at_b).or_raise(py)
+    } else {
+        py.detach(|| query(&a.0, at_a, &b.0, at_b)).or_raise(py)
+    }
 }
 
 #[pyfunction]
@@ -28,23 +61,23 @@ pub(crate) fn pose_of_half_space(py: Python<'_>, normal: [f32; 3], offset: f32) 
 #[pyfunction]
 pub(crate) fn pair_intersects(
     py: Python<'_>,
-    a: Hull,
-    pose_a: Numbers,
-    b: Hull,
-    pose_b: Numbers,
+    a: &Hull,
+    pose_a: At<'_, '_>,
+    b: &Hull,
+    pose_b: At<'_, '_>,
 ) -> PyResult<bool> {
-    py.detach(|| collide::intersects(&a.0, pose(pose_a), &b.0, pose(pose_b))).or_raise(py)
+    ask(py, (a, pose_a), (b, pose_b), collide::intersects)
 }
 
 #[pyfunction]
 pub(crate) fn pair_distance_lower_bound(
     py: Python<'_>,
-    a: Hull,
-    pose_a: Numbers,
-    b: Hull,
-    pose_b: Numbers,
+    a: &Hull,
+    pose_a: At<'_, '_>,
+    b: &Hull,
+    pose_b: At<'_, '_>,
 ) -> PyResult<f64> {
-    py.detach(|| collide::distance_lower_bound(&a.0, pose(pose_a), &b.0, pose(pose_b))).or_raise(py)
+    ask(py, (a, pose_a), (b, pose_b), collide::distance_lower_bound)
 }
 
 macro_rules! of_pair {
@@ -52,13 +85,12 @@ macro_rules! of_pair {
         #[pyfunction]
         pub(crate) fn $name(
             py: Python<'_>,
-            a: Hull,
-            pose_a: Numbers,
-            b: Hull,
-            pose_b: Numbers,
+            a: &Hull,
+            pose_a: At<'_, '_>,
+            b: &Hull,
+            pose_b: At<'_, '_>,
         ) -> PyResult<Py<PyAny>> {
-            let row = py.detach(|| collide::$of(&a.0, pose(pose_a), &b.0, pose(pose_b))).or_raise(py)?;
-            scalar(py, $row::from(row))
+            scalar(py, $row::from(ask(py, (a, pose_a), (b, pose_b), collide::$of)?))
         }
     )*};
 }
@@ -73,15 +105,15 @@ of_pair! {
 #[pyfunction]
 pub(crate) fn pair_manifold(
     py: Python<'_>,
-    a: Hull,
-    pose_a: Numbers,
-    b: Hull,
-    pose_b: Numbers,
+    a: &Hull,
+    pose_a: At<'_, '_>,
+    b: &Hull,
+    pose_b: At<'_, '_>,
     margin: f32,
 ) -> PyResult<Py<PyAny>> {
     let options = ManifoldOptions { margin };
     let row =
-        py.detach(|| collide::manifold(&a.0, pose(pose_a), &b.0, pose(pose_b), &options)).or_raise(py)?;
+        ask(py, (a, pose_a), (b, pose_b), |a, at_a, b, at_b| collide::manifold(a, at_a, b, at_b, &options))?;
     scalar(py, Manifold::from(row))
 }
 
@@ -96,44 +128,45 @@ fn motion((velocity, angular_velocity): Velocities) -> Motion {
 #[expect(clippy::too_many_arguments, reason = "three for each hull")]
 pub(crate) fn pair_sweep(
     py: Python<'_>,
-    a: Hull,
-    pose_a: Numbers,
+    a: &Hull,
+    pose_a: At<'_, '_>,
     motion_a: Velocities,
-    b: Hull,
-    pose_b: Numbers,
+    b: &Hull,
+    pose_b: At<'_, '_>,
     motion_b: Velocities,
     duration: f32,
 ) -> PyResult<Py<PyAny>> {
     let options = SweepOptions { duration, witness: true };
     let (motion_a, motion_b) = (motion(motion_a), motion(motion_b));
-    let row = py
-        .detach(|| collide::sweep(&a.0, pose(pose_a), motion_a, &b.0, pose(pose_b), motion_b, &options))
-        .or_raise(py)?;
+    let row = ask(py, (a, pose_a), (b, pose_b), |a, at_a, b, at_b| {
+        collide::sweep(a, at_a, motion_a, b, at_b, motion_b, &options)
+    })?;
     scalar(py, Sweep::from(row))
 }
 
 #[pyfunction]
 pub(crate) fn hull_raycast(
     py: Python<'_>,
-    hull: Hull,
-    at: Numbers,
+    hull: &Hull,
+    at: At<'_, '_>,
     origin: [f32; 3],
     direction: [f32; 3],
     max_distance: f32,
 ) -> PyResult<Option<Py<PyAny>>> {
-    let hit =
-        py.detach(|| collide::raycast(&hull.0, pose(at), origin, direction, max_distance)).or_raise(py)?;
+    let at = pose(at);
+    let hit = py.detach(|| collide::raycast(&hull.0, at, origin, direction, max_distance)).or_raise(py)?;
     hit.map(|hit| scalar(py, RayHit::from(hit))).transpose()
 }
 
 #[pyfunction]
 pub(crate) fn hull_nearest_point(
     py: Python<'_>,
-    hull: Hull,
-    at: Numbers,
+    hull: &Hull,
+    at: At<'_, '_>,
     point: [f32; 3],
 ) -> PyResult<Py<PyAny>> {
-    let row = py.detach(|| collide::nearest_point(&hull.0, pose(at), point)).or_raise(py)?;
+    let at = pose(at);
+    let row = py.detach(|| collide::nearest_point(&hull.0, at, point)).or_raise(py)?;
     scalar(py, PointHit::from(row))
 }
 

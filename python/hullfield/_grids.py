@@ -1,0 +1,330 @@
+"""What a raster of the caller means: which cells have no data, what their numbers stand for, and where they are.
+
+A raster is a numpy array, or an ``xarray.DataArray`` as xarray and rioxarray make them. Attributes that a DataArray still has are taken as GDAL
+takes them: cells equal to ``_FillValue`` have no data, and numbers are ``scale_factor`` times what is stored, plus ``add_offset``. (A file that was
+opened with ``masked=True`` or ``mask_and_scale=True`` has no such attributes any more.)
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hullfield._arrays import array_of, mask_of
+from hullfield._errors import InvalidInputError, InvalidTypeError
+
+#: The attributes of a DataArray that name the number which stands for no data, in the order in which rioxarray looks for them.
+_NO_DATA = ("_FillValue", "missing_value", "fill_value", "nodata")
+#: How far coordinates may be off, in cells.
+_TOLERANCE = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Raster:
+    """The numbers of a raster, (rows, columns), and which cells have no data; None where all have."""
+
+    values: npt.NDArray[Any]
+    mask: npt.NDArray[np.bool_] | None
+
+    def filled(self, value: float) -> npt.NDArray[Any]:
+        """The numbers, with this one in the cells without data."""
+        if self.mask is None:
+            return self.values
+        kind = self.values.dtype
+        wide = kind if kind.kind == "f" or float(value).is_integer() else np.dtype(np.float64)
+        found = self.values.astype(wide)
+        found[self.mask] = value
+        return found
+
+
+def is_labelled(value: object) -> bool:
+    """Whether a value is an ``xarray.DataArray``."""
+    if isinstance(value, np.ndarray) or not hasattr(value, "ndim"):
+        return False
+    return all(hasattr(value, name) for name in ("dims", "coords", "attrs", "values", "transpose"))
+
+
+def raster_of(name: str, value: Any) -> Raster:
+    """The numbers and the mask of a raster, or of a window of one."""
+    mask = mask_of(value)
+    if mask is not None:
+        data = getattr(value, "unmasked", None)
+        values = np.asarray(np.ma.getdata(value) if data is None else data)
+        return Raster(_numbers(name, values), mask)
+    if not is_labelled(value):
+        return Raster(_numbers(name, array_of(name, value)), None)
+    # Of an array that is read lazily, read once.
+    values = _numbers(name, np.asarray(value.values))
+    mask = _no_data(name, values, value.attrs)
+    scale, offset = (
+        _attribute(name, value.attrs, key, rest) for key, rest in (("scale_factor", 1.0), ("add_offset", 0.0))
+    )
+    if (scale, offset) != (1.0, 0.0):
+        values = values * np.float64(scale) + np.float64(offset)
+    return Raster(values, mask)
+
+
+def _numbers(name: str, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if values.dtype.kind not in "biuf":
+        raise InvalidTypeError(f"{name} has the dtype {values.dtype}, it must hold real numbers")
+    return values
+
+
+def _attribute(name: str, attributes: Any, key: str, default: float) -> float:
+    try:
+        return float(attributes.get(key, default))
+    except (TypeError, ValueError):
+        raise InvalidInputError(f"the attribute {key} of {name} is {attributes[key]!r}, it must be a number") from None
+
+
+def _no_data(name: str, values: npt.NDArray[Any], attributes: Any) -> npt.NDArray[np.bool_] | None:
+    key = next((key for key in _NO_DATA if attributes.get(key) is not None), None)
+    if key is None or values.dtype.kind == "b":
+        return None
+    try:
+        numbers = np.atleast_1d(np.asarray(attributes[key], dtype=np.float64 if values.dtype.kind == "f" else None))
+        numbers = numbers if numbers.dtype.kind in "iuf" else numbers.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInputError(f"the attribute {key} of {name} is {attributes[key]!r}, it must be a number") from None
+    mask = np.zeros(values.shape, dtype=np.bool_)
+    for number in numbers.reshape(-1):
+        if values.dtype.kind == "f":
+            # A file says the number with more digits than its cells hold.
+            with np.errstate(over="ignore"):
+                mask |= values == number.astype(values.dtype)
+        else:
+            mask |= values == number
+    return mask if mask.any() else None
+
+
+def plane(value: Any) -> Any:
+    """A DataArray of one band, as rioxarray opens files, without the dimension of bands; all else as it is."""
+    if is_labelled(value) and value.ndim == 3 and value.shape[0] == 1:
+        return value.isel({value.dims[0]: 0}, drop=True)
+    return value
+
+
+def aligned(name: str, value: Any, frame_name: str, frame: Any) -> Any:
+    """A raster in the order of the cells of another, where both say where their cells are: transposed and flipped as it needs.
+
+    Raises:
+        InvalidInputError: they don't have the same cells, or not the same reference system.
+    """
+    if value is frame or not (is_labelled(value) and is_labelled(frame)):
+        return value
+    if set(value.dims) != set(frame.dims):
+        raise InvalidInputError(f"{name} has the dimensions {value.dims}, {frame_name} has {frame.dims}: rename one's")
+    value = value.transpose(*frame.dims)
+    for dim in frame.dims:
+        if dim in value.coords and dim in frame.coords:
+            value = _along(name, value, frame_name, frame, dim)
+    if not _same_system(value, frame):
+        raise InvalidInputError(
+            f"{name} has another reference system than {frame_name}: reproject one to match the other"
+        )
+    ours, theirs = (_affine(array) for array in (value, frame))
+    has_axes = all(dim in value.coords and dim in frame.coords for dim in frame.dims)
+    if not has_axes and ours is not None and theirs is not None:
+        cell = max(abs(part) for row in (theirs[:2], theirs[3:5]) for part in row)
+        if max(abs(a - b) for a, b in zip(ours, theirs, strict=True)) > _TOLERANCE * cell:
+            raise InvalidInputError(
+                f"{name} has the transform {ours}, {frame_name} has {theirs}: they must be the same"
+            )
+    return value
+
+
+def _along(name: str, value: Any, frame_name: str, frame: Any, dim: Any) -> Any:
+    ours, theirs = (np.asarray(array.coords[dim].values) for array in (value, frame))
+    if ours.shape == theirs.shape:
+        if _are_equal(ours, theirs):
+            return value
+        if _are_equal(ours[::-1], theirs):
+            return value.isel({dim: slice(None, None, -1)})
+    ends = (f"{len(at)} from {at[0]} to {at[-1]}" if len(at) else "none" for at in (ours, theirs))
+    said, wanted = ends
+    raise InvalidInputError(
+        f"the coordinates {dim} of {name} are {said}, those of {frame_name} {wanted}: they must be the same, in either order"
+    )
+
+
+def _are_equal(ours: npt.NDArray[Any], theirs: npt.NDArray[Any]) -> bool:
+    if ours.dtype.kind not in "iuf" or theirs.dtype.kind not in "iuf":
+        return bool((ours == theirs).all())
+    ours, theirs = ours.astype(np.float64), theirs.astype(np.float64)
+    # Coordinates of one cell alone are equal where they are equal but for rounding.
+    cell = np.abs(np.diff(theirs)).min() if len(theirs) > 1 else 1e-6 * max(1.0, float(np.abs(theirs).max(initial=0.0)))
+    return bool((np.abs(ours - theirs) <= _TOLERANCE * cell).all())
+
+
+def _mapping(array: Any) -> Any:
+    """The coordinate that holds the reference system, or None."""
+    named = array.encoding.get("grid_mapping") or array.attrs.get("grid_mapping")
+    for name in (named, "spatial_ref", "crs"):
+        if isinstance(name, str) and name in array.coords:
+            return array.coords[name]
+    return None
+
+
+def _system(array: Any) -> str | None:
+    """The reference system as text, as the array says it."""
+    mapping = _mapping(array)
+    said = {} if mapping is None else mapping.attrs
+    found = said.get("crs_wkt") or said.get("spatial_ref") or array.attrs.get("crs")
+    return None if not found else str(found)
+
+
+def _parsed(system: str) -> Any:
+    """The reference system as an object of rasterio or pyproj; None without either, or where it can't be read."""
+    try:
+        from rasterio.crs import CRS
+
+        return CRS.from_user_input(system)
+    except Exception:
+        pass
+    try:
+        import pyproj
+
+        return pyproj.CRS.from_user_input(system)
+    except Exception:
+        return None
+
+
+def _same_system(value: Any, frame: Any) -> bool:
+    ours, theirs = _system(value), _system(frame)
+    if ours is None or theirs is None or ours == theirs:
+        return True
+    parsed = _parsed(ours), _parsed(theirs)
+    return None not in parsed and bool(parsed[0] == parsed[1])
+
+
+def _is_geographic(array: Any) -> bool:
+    system = _system(array)
+    if system is not None:
+        parsed = _parsed(system)
+        if parsed is not None:
+            return bool(parsed.is_geographic)
+        return system.lstrip().upper().startswith(("GEOGCS", "GEOGCRS", "GEODCRS"))
+    if {str(dim).lower() for dim in array.dims} in ({"lat", "lon"}, {"latitude", "longitude"}):
+        return True
+    axes = [array.coords[dim] for dim in array.dims if dim in array.coords]
+    return any(str(axis.attrs.get("units", "")).startswith("degree") for axis in axes)
+
+
+def _affine(array: Any) -> tuple[float, ...] | None:
+    """The affine transform a, b, c, d, e, f that the array carries beside its coordinates, as rioxarray keeps it."""
+    mapping = _mapping(array)
+    text = None if mapping is None else mapping.attrs.get("GeoTransform")
+    if text is None:
+        return None
+    try:
+        c, a, b, f, d, e = (float(part) for part in str(text).split())
+    except ValueError:
+        raise InvalidInputError(f"the attribute GeoTransform is {text!r}, it must be six numbers") from None
+    return a, b, c, d, e, f
+
+
+def cell_size(frames: list[Any], transform: Any, size: Any) -> tuple[float, float]:
+    """The size of a cell along x and y, in map units: given, or that of the first raster that says it, or 1."""
+    if transform is not None and size is not None:
+        raise InvalidInputError("give transform or cell_size, not both")
+    if size is not None:
+        given = np.atleast_1d(array_of("cell_size", size))
+        if given.dtype.kind not in "iuf":
+            raise InvalidTypeError(f"cell_size has the dtype {given.dtype}, it must hold real numbers")
+        if given.shape not in ((1,), (2,)):
+            raise InvalidInputError(
+                f"cell_size has the shape {given.shape}, it must be a number, or two: along x and y"
+            )
+        return float(given[0]), float(given[-1])
+    if transform is not None:
+        return _size_of_transform(_six(transform))
+    for array in filter(is_labelled, frames):
+        found = _size_of_labels(array)
+        if found is not None:
+            if _is_geographic(array):
+                message = (
+                    "the coordinates are degrees, so distances are degrees times friction, and a degree of longitude is shorter than one of "
+                    "latitude: reproject the rasters to metres, or give cell_size"
+                )
+                warnings.warn(message, stacklevel=4)
+            return found
+    return 1.0, 1.0
+
+
+def _six(transform: Any) -> list[float]:
+    try:
+        numbers = [float(number) for number in tuple(transform)[:6]]
+    # Objects may raise anything.
+    except Exception:
+        message = f"transform is {transform!r}, it must be an affine transform of six numbers: a, b, c, d, e, f"
+        raise InvalidTypeError(message) from None
+    if len(numbers) != 6:
+        raise InvalidInputError(f"transform has {len(numbers)} numbers, an affine transform has 6: a, b, c, d, e, f")
+    return numbers
+
+
+def _size_of_transform(numbers: Any) -> tuple[float, float]:
+    a, b, _, d, e, _ = numbers
+    along_x, along_y = math.hypot(a, d), math.hypot(b, e)
+    if abs(a * b + d * e) > 1e-9 * along_x * along_y:
+        raise InvalidInputError("the axes of transform are not at right angles, so cells are no rectangles")
+    return along_x, along_y
+
+
+def _size_of_labels(array: Any) -> tuple[float, float] | None:
+    if len(array.dims) != 2:
+        return None
+    if any(dim not in array.coords for dim in array.dims):
+        transform = _affine(array)
+        return None if transform is None else _size_of_transform(transform)
+    sizes = []
+    for dim in reversed(array.dims):
+        at = np.asarray(array.coords[dim].values)
+        if at.dtype.kind not in "iuf":
+            raise InvalidInputError(
+                f"the coordinates of {dim} have the dtype {at.dtype}, they must be numbers: give cell_size"
+            )
+        if len(at) < 2:
+            transform = _affine(array)
+            return None if transform is None else _size_of_transform(transform)
+        steps = np.diff(at.astype(np.float64))
+        mean = float(steps.mean())
+        if mean == 0 or not np.abs(steps - mean).max() <= _TOLERANCE * abs(mean):
+            raise InvalidInputError(f"the coordinates of {dim} are not evenly spaced: give cell_size")
+        sizes.append(abs(mean))
+    return sizes[0], sizes[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Where the cells of a raster are: its dimensions and coordinates, without its numbers."""
+
+    dims: tuple[Any, ...]
+    coords: dict[Any, Any]
+    mapping: str | None
+    units: str | None
+
+    def labelled(self, values: npt.NDArray[Any], name: str, attributes: dict[str, Any]) -> Any:
+        """Numbers as an ``xarray.DataArray``, with the coordinates of the raster, and nothing else of it."""
+        import xarray
+
+        found = xarray.DataArray(values, coords=self.coords, dims=self.dims, name=name, attrs=attributes)
+        if self.mapping is not None:
+            found.encoding["grid_mapping"] = self.mapping
+        return found
+
+
+def place_of(frame: Any, friction: Any) -> Place:
+    """Where the cells of a raster are, and the units of friction times length, if both are said."""
+    coords = {key: array for key, array in frame.coords.items() if set(array.dims) <= set(frame.dims)}
+    mapping = _mapping(frame)
+    units = None
+    if is_labelled(friction) and frame.dims[-1] in frame.coords:
+        said = friction.attrs.get("units"), frame.coords[frame.dims[-1]].attrs.get("units")
+        units = " ".join(said) if all(isinstance(unit, str) for unit in said) else None
+    return Place(frame.dims, coords, None if mapping is None else str(mapping.name), units)
