@@ -8,12 +8,21 @@ from __future__ import annotations
 
 import sys
 from array import array as numbers
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hullfield._errors import Error, InvalidInputError, InvalidTypeError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike as ArrayLike
+else:
+
+    class ArrayLike:
+        """Whatever ``numpy.asarray`` takes. The pages of the interface show this name in place of the union of nine types that numpy has for it."""
+
+    ArrayLike.__module__ = "numpy.typing"
 
 Floats = npt.NDArray[np.floating[Any]]
 Indices = npt.NDArray[np.uint32]

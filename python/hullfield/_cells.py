@@ -8,7 +8,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from hullfield._arrays import array_of, floats, frozen
+from hullfield._arrays import ArrayLike, array_of, floats, frozen
 from hullfield._errors import InvalidInputError, InvalidTypeError
 
 Cells = npt.NDArray[np.int32]
@@ -19,7 +19,7 @@ def cut(cells: Any, dimension: int) -> Cells:
     return cells if dimension == 3 else np.ascontiguousarray(cells[:, :2])
 
 
-def cells_of(name: str, value: npt.ArrayLike, dimension: int) -> Cells:
+def cells_of(name: str, value: ArrayLike, dimension: int) -> Cells:
     """Cells, (n, 2) or (n, 3), as rows of three numbers. They may lie outside the grid."""
     array = array_of(name, value)
     if array.size == 0 and array.ndim <= 2:
@@ -36,7 +36,7 @@ def cells_of(name: str, value: npt.ArrayLike, dimension: int) -> Cells:
     return rows
 
 
-def one_cell(name: str, value: npt.ArrayLike, dimension: int) -> list[int]:
+def one_cell(name: str, value: ArrayLike, dimension: int) -> list[int]:
     """One cell, as three numbers."""
     array = array_of(name, value)
     if array.shape not in ((dimension,), (3,)):
@@ -44,7 +44,7 @@ def one_cell(name: str, value: npt.ArrayLike, dimension: int) -> list[int]:
     return cells_of(name, array[None], dimension)[0].tolist()  # type: ignore[no-any-return]
 
 
-def points_of(name: str, value: npt.ArrayLike, dimension: int) -> npt.NDArray[np.float64]:
+def points_of(name: str, value: ArrayLike, dimension: int) -> npt.NDArray[np.float64]:
     """Points of the world, (n, 3), or (n, 2) for a grid of two dimensions."""
     array = floats(name, value, any_shape=True)
     if array.size == 0 and array.ndim == 1:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hullfield import _native
-from hullfield._arrays import array_of, as_array, floats, frozen
+from hullfield._arrays import ArrayLike, array_of, as_array, floats, frozen
 from hullfield._cells import CellPaths, cells_of, cut, one_cell
 from hullfield._errors import InvalidInputError, InvalidTypeError
 from hullfield._grids import Place, Raster, aligned, is_labelled, place_of, plane, raster_of
@@ -96,12 +96,12 @@ class CostDistance:
         allocation[reached] = values[self.sources[reached]]
         return allocation
 
-    def path(self, cell: npt.ArrayLike) -> npt.NDArray[np.int32]:
+    def path(self, cell: ArrayLike) -> npt.NDArray[np.int32]:
         """The cells of the path from a cell, column and row, to its target, both included, (k, 2). The cell alone where no target is reached."""
         return self.paths([one_cell("cell", cell, 2)[:2]])[0]
 
     @query
-    def paths(self, cells: npt.ArrayLike) -> Pending[CellPaths]:
+    def paths(self, cells: ArrayLike) -> Pending[CellPaths]:
         """The paths from many cells, (n, 2), column and row. On all cores; Ctrl-C ends it.
 
         Raises:
@@ -200,7 +200,7 @@ def _same_shape(name: str, raster: Raster, friction: npt.NDArray[Any]) -> None:
 @Call
 def cost_distance(
     raster: Any,
-    targets: npt.ArrayLike | None = None,
+    targets: ArrayLike | None = None,
     *,
     friction: Any,
     transform: Any = None,
@@ -212,7 +212,7 @@ def cost_distance(
     allocation: bool = False,
     paths: bool = False,
     elevation: Any = None,
-    slope_factors: npt.ArrayLike | str | None = None,
+    slope_factors: ArrayLike | str | None = None,
     walked_from_targets: bool = False,
 ) -> Pending[CostDistance]:
     """The least cost of a path from each cell of a raster to the nearest target.

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hullfield import _native
-from hullfield._arrays import array_of, floats, in_order, indices, mask_of, point
+from hullfield._arrays import ArrayLike, array_of, floats, in_order, indices, mask_of, point
 from hullfield._cells import CellPaths, cells_of, cut, one_cell
 from hullfield._engine import Engine, engine_or_auto
 from hullfield._errors import InvalidInputError, InvalidTypeError
@@ -95,12 +95,12 @@ class FrictionScale:
 
     def __init__(
         self,
-        range: npt.ArrayLike,
+        range: ArrayLike,
         *,
         connectivity: str = "eight",
         corners: str = "any",
         cost_rule: str = "mean",
-        cell_size: npt.ArrayLike = 1.0,
+        cell_size: ArrayLike = 1.0,
     ) -> None:
         ends = point("range", range, 2)
         sizes = array_of("cell_size", cell_size)
@@ -144,7 +144,7 @@ class FrictionScale:
         """The largest relative error of a path's cost."""
         return self._native.error_bound
 
-    def costs(self, friction: npt.ArrayLike, *, x: int = 0, y: int = 0) -> npt.NDArray[np.uint32]:
+    def costs(self, friction: ArrayLike, *, x: int = 0, y: int = 0) -> npt.NDArray[np.uint32]:
         """The costs of friction, (height, width): 0 for barriers, which are not a number, infinite, 0 or negative.
 
         Args:
@@ -161,7 +161,7 @@ class FrictionScale:
         found: npt.NDArray[np.uint32] = self._native.costs(array, whole("x", x), whole("y", y))
         return found
 
-    def distances(self, whole_distances: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def distances(self, whole_distances: ArrayLike) -> npt.NDArray[np.float64]:
         """Distances of a :class:`RasterField` in the units of the map times those of friction, of the same shape; infinite where unreachable."""
         array = array_of("whole_distances", whole_distances)
         if array.dtype != np.uint64:
@@ -251,7 +251,7 @@ class RasterField:
         return Pending(self._native.distances(x, y, width, height), _same)
 
     @query
-    def paths(self, cells: npt.ArrayLike) -> Pending[CellPaths]:
+    def paths(self, cells: ArrayLike) -> Pending[CellPaths]:
         """The shortest paths from many cells, x, y, (n, 2), each to a goal, both included; the cell alone where no goal is reached.
 
         Reads the distances, and the raster that was solved over, around each tile that a path enters: 12 bytes for each cell of one tile.
@@ -264,7 +264,7 @@ class RasterField:
         native = self._native.paths(self._read, [width, height], cells_of("cells", cells, 2))
         return Pending(native, lambda answer: CellPaths(answer[0], cut(answer[1], 2)))
 
-    def path(self, cell: npt.ArrayLike) -> npt.NDArray[np.int32]:
+    def path(self, cell: ArrayLike) -> npt.NDArray[np.int32]:
         """The cells of the shortest path from one cell, x, y, (k, 2): :meth:`paths`."""
         return self.paths([one_cell("cell", cell, 2)[:2]])[0]
 
@@ -415,7 +415,7 @@ class RasterArguments:
     def __init__(
         self,
         costs: Any,
-        goals: npt.ArrayLike,
+        goals: ArrayLike,
         folder: str | os.PathLike[str] | None,
         identity: str | None,
         connectivity: str | None,
@@ -424,7 +424,7 @@ class RasterArguments:
         tile_edge: int | None,
         max_distance: int | None,
         cost_rule: str | None,
-        step_lengths: npt.ArrayLike | None,
+        step_lengths: ArrayLike | None,
         scale: FrictionScale | None,
     ) -> None:
         costs = plane(costs)
@@ -471,7 +471,7 @@ class RasterArguments:
 @Call
 def solve_raster(
     costs: Any,
-    goals: npt.ArrayLike,
+    goals: ArrayLike,
     *,
     folder: str | os.PathLike[str] | None = None,
     identity: str | None = None,
@@ -481,7 +481,7 @@ def solve_raster(
     tile_edge: int | None = None,
     max_distance: int | None = None,
     cost_rule: str | None = None,
-    step_lengths: npt.ArrayLike | None = None,
+    step_lengths: ArrayLike | None = None,
     scale: FrictionScale | None = None,
     progress: Callable[[RasterProgress], Any] | None = None,
     engine: Engine | None = None,
@@ -561,7 +561,7 @@ def solve_raster(
     return Pending(native, lambda answer: RasterField._of(answer, arguments.shape, arguments.read))
 
 
-def _lengths(step_lengths: npt.ArrayLike) -> list[int]:
+def _lengths(step_lengths: ArrayLike) -> list[int]:
     lengths = indices("step_lengths", step_lengths)
     if len(lengths) != 3:
         raise InvalidInputError(f"step_lengths has the shape {lengths.shape}, it must be (3,)")

@@ -35,7 +35,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hullfield import _native
-from hullfield._arrays import flags, floats, indices
+from hullfield._arrays import ArrayLike, flags, floats, indices
 from hullfield._cells import Cells, cells_of, cut, one_cell, points_of
 from hullfield._engine import Engine, engine_or_auto
 from hullfield._errors import InvalidInputError, InvalidTypeError
@@ -118,14 +118,14 @@ class Grid:
 
     def __init__(
         self,
-        obstacles: npt.ArrayLike,
+        obstacles: ArrayLike,
         *,
         connectivity: str | None = None,
         corners: str = "both_free",
-        costs: npt.ArrayLike | None = None,
-        origin: npt.ArrayLike = (0.0, 0.0, 0.0),
+        costs: ArrayLike | None = None,
+        origin: ArrayLike = (0.0, 0.0, 0.0),
         cell_size: float = 1.0,
-        axes: npt.ArrayLike = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
+        axes: ArrayLike = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
         clearance: float = 0.0,
         border: str = "open",
     ) -> None:
@@ -241,12 +241,12 @@ class Grid:
         """The length of the step of each move, in the order of the codes, (k,)."""
         return self._native.moves[1]  # type: ignore[no-any-return]
 
-    def locate(self, points: npt.ArrayLike) -> tuple[Cells, npt.NDArray[np.bool_]]:
+    def locate(self, points: ArrayLike) -> tuple[Cells, npt.NDArray[np.bool_]]:
         """The cells that contain points of the world, (n, 3) or (n, 2), and whether each is in the grid; -1 for cells outside."""
         cells, inside = self._native.locate(points_of("points", points, self.dimension))
         return cut(cells, self.dimension), inside
 
-    def centres(self, cells: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def centres(self, cells: ArrayLike) -> npt.NDArray[np.float64]:
         """The centres of cells in the world, (n, 3). The cells may lie outside the grid."""
         return self._native.centres(cells_of("cells", cells, self.dimension))  # type: ignore[no-any-return]
 
@@ -255,7 +255,7 @@ class Grid:
         """The distance from the centre of each cell to the nearest obstacle's cell, in units of the world; infinite where none is."""
         return Pending(self._native.clearances(choice("border", border, BORDERS)), _same)
 
-    def sees(self, cells: npt.ArrayLike, others: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    def sees(self, cells: ArrayLike, others: ArrayLike) -> npt.NDArray[np.bool_]:
         """Whether a straight line leads from the centre of each cell to that of another through free cells, (n,)."""
         starts = cells_of("cells", cells, self.dimension)
         ends = cells_of("others", others, self.dimension)
@@ -263,7 +263,7 @@ class Grid:
             raise InvalidInputError(f"others has {len(ends)} rows, it must have {len(starts)}")
         return self._native.sees(starts, ends)  # type: ignore[no-any-return]
 
-    def neighbour(self, cell: npt.ArrayLike, code: int) -> tuple[int, ...] | None:
+    def neighbour(self, cell: ArrayLike, code: int) -> tuple[int, ...] | None:
         """The cell that the move of a code leads to; None if that is outside, an obstacle, or forbidden by the corner rule."""
         found = self._native.neighbour(one_cell("cell", cell, self.dimension), whole("code", code, 255))
         return None if found is None else tuple(found[: self.dimension])
@@ -311,17 +311,17 @@ class Edits:
     def __init__(self) -> None:
         self._rows: list[tuple[int, Any, Any]] = []
 
-    def block(self, cells: npt.ArrayLike) -> Edits:
+    def block(self, cells: ArrayLike) -> Edits:
         """Cells, (n, 2) or (n, 3), become obstacles. They keep their costs for when they are freed again."""
         self._rows.append((0, cells, 1))
         return self
 
-    def free(self, cells: npt.ArrayLike) -> Edits:
+    def free(self, cells: ArrayLike) -> Edits:
         """Cells become free."""
         self._rows.append((1, cells, 1))
         return self
 
-    def cost(self, cells: npt.ArrayLike, costs: npt.ArrayLike) -> Edits:
+    def cost(self, cells: ArrayLike, costs: ArrayLike) -> Edits:
         """Entering cells costs these multiples of the step's length, (n,) or one for all, 1 or more."""
         self._rows.append((2, cells, costs))
         return self
@@ -372,9 +372,7 @@ class Flow:
         return self._engine
 
     @query
-    def solve(
-        self, goals: npt.ArrayLike, *, max_distance: int | None = None, until: npt.ArrayLike = ()
-    ) -> Pending[Field]:
+    def solve(self, goals: ArrayLike, *, max_distance: int | None = None, until: ArrayLike = ()) -> Pending[Field]:
         """Solves the field of some goals.
 
         Args:
@@ -394,13 +392,13 @@ class Flow:
     @query
     def fields(
         self,
-        goals: Sequence[npt.ArrayLike] | npt.ArrayLike,
+        goals: Sequence[ArrayLike] | ArrayLike,
         *,
-        goal_offsets: npt.ArrayLike | None = None,
+        goal_offsets: ArrayLike | None = None,
         max_distance: int | None = None,
-        until: npt.ArrayLike = (),
-        until_each: Sequence[npt.ArrayLike] | npt.ArrayLike = (),
-        until_offsets: npt.ArrayLike | None = None,
+        until: ArrayLike = (),
+        until_each: Sequence[ArrayLike] | ArrayLike = (),
+        until_offsets: ArrayLike | None = None,
     ) -> Pending[Fields]:
         """Solves many fields, one for each list of goals. On a GPU they share every dispatch; on the CPU each has a thread.
 
@@ -418,7 +416,7 @@ class Flow:
         return Pending(native, Fields._of)
 
     @query
-    def update(self, field: Field, goals: npt.ArrayLike | None = None) -> Pending[Field]:
+    def update(self, field: Field, goals: ArrayLike | None = None) -> Pending[Field]:
         """Solves a field again after edits of this grid, or for other goals. Where little has changed, only that is solved again.
 
         The answer equals that of :meth:`solve` bit for bit. ``field`` keeps what it was.
@@ -437,7 +435,7 @@ class Flow:
         self._native.edit(*of_kind("edits", edits, Edits)._arrays(self._dimension))
 
     @query
-    def path_to_nearest(self, start: npt.ArrayLike, goal: npt.ArrayLike) -> Pending[Path]:
+    def path_to_nearest(self, start: ArrayLike, goal: ArrayLike) -> Pending[Path]:
         """A shortest path from one cell to another; where none leads there, to the cell nearest to it that can be reached."""
         ends = [one_cell(n, v, self._dimension) for n, v in (("start", start), ("goal", goal))]
         native = self._native.path_to_nearest(*ends)
@@ -453,7 +451,7 @@ class Flow:
         names = [choice("a query", name, _QUERIES) for name in sequence("queries", queries)]
         return Pending(self._native.prepare(names), _same)
 
-    def agents(self, cells: npt.ArrayLike) -> Agents:
+    def agents(self, cells: ArrayLike) -> Agents:
         """Puts agents on the engine that stand in these cells, (n, 2) or (n, 3)."""
         native = self._native.agents(cells_of("cells", cells, self._dimension))
         return Agents._of(native, self._native.grid, self._dimension)
@@ -526,7 +524,7 @@ class Field:
         return Pending(self._native.next_codes(), _same)
 
     @query
-    def next_cells(self, cells: npt.ArrayLike) -> Pending[Cells]:
+    def next_cells(self, cells: ArrayLike) -> Pending[Cells]:
         """The next cells of cells, (n, 2) or (n, 3), on the way to a goal; the cell itself at a goal and where none is reached."""
         dimension = self._dimension
         return Pending(
@@ -534,26 +532,26 @@ class Field:
         )
 
     @query
-    def path(self, start: npt.ArrayLike) -> Pending[Path]:
+    def path(self, start: ArrayLike) -> Pending[Path]:
         """The whole path of one agent from its cell."""
         cells = cells_of("start", [one_cell("start", start, self._dimension)], 3)
         shape = self.shape
         return Pending(self._native.paths(cells), lambda answer: paths_of(answer, shape)[0])
 
     @query
-    def paths(self, starts: npt.ArrayLike) -> Pending[Paths]:
+    def paths(self, starts: ArrayLike) -> Pending[Paths]:
         """The whole paths of many agents from their cells, (n, 2) or (n, 3)."""
         shape = self.shape
         cells = cells_of("starts", starts, self._dimension)
         return Pending(self._native.paths(cells), lambda answer: paths_of(answer, shape))
 
     @query
-    def distances_at(self, cells: npt.ArrayLike) -> Pending[npt.NDArray[np.uint32]]:
+    def distances_at(self, cells: ArrayLike) -> Pending[npt.NDArray[np.uint32]]:
         """The distances of some cells, (n,), without reading back the rest."""
         return Pending(self._native.distances_at(cells_of("cells", cells, self._dimension)), _same)
 
     @query
-    def directions(self, positions: npt.ArrayLike, *, sight: int = 0) -> Pending[npt.NDArray[np.float64]]:
+    def directions(self, positions: ArrayLike, *, sight: int = 0) -> Pending[npt.NDArray[np.float64]]:
         """The direction for each agent at its position in the world, (n, 3) or (n, 2): unit vectors, (n, 3); 0 at goals.
 
         Between the centres of cells it is blended from those around, and it never leads into a wall.
@@ -566,7 +564,7 @@ class Field:
         return Pending(self._native.directions(points, whole("sight", sight)), _same)
 
     @query
-    def nearest_reached(self, cell: npt.ArrayLike) -> Pending[Cells]:
+    def nearest_reached(self, cell: ArrayLike) -> Pending[Cells]:
         """Of all cells from which a goal is reached, the one nearest to a cell, (2,) or (3,)."""
         native = self._native.nearest_reached(one_cell("cell", cell, self._dimension))
         dimension = self._dimension

@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 import hullfield
 from hullfield import _native
-from hullfield._arrays import unmasked
+from hullfield._arrays import ArrayLike, unmasked
 from hullfield._errors import InvalidInputError
 from hullfield._grids import plane
 from hullfield._raster import FrictionScale, RasterArguments, RasterField, RasterProgress, _reader
@@ -98,7 +98,7 @@ class Workers:
         self._work = ray.put(work)
         self._actors: list[Any] = [remote.remote(self._work, threads) for _ in range(workers)]
 
-    def run(self, batch: Mapping[str, npt.ArrayLike], *, batch_size: int = 4096) -> Columns:
+    def run(self, batch: Mapping[str, ArrayLike], *, batch_size: int = 4096) -> Columns:
         """Calls the work with all rows of ``batch``, in pieces. Arguments, result and exceptions are those of :func:`run`."""
         if not self._actors:
             raise InvalidInputError("the workers are closed")
@@ -130,7 +130,7 @@ class Workers:
 
 
 def run(
-    batch: Mapping[str, npt.ArrayLike],
+    batch: Mapping[str, ArrayLike],
     work: Work,
     *,
     workers: int | None = None,
@@ -163,7 +163,7 @@ def run(
         return started.run(batch, batch_size=batch_size)
 
 
-def _columns(batch: Mapping[str, npt.ArrayLike]) -> tuple[Columns, int]:
+def _columns(batch: Mapping[str, ArrayLike]) -> tuple[Columns, int]:
     """The arrays of a batch, and how many rows they have."""
     for name, values in batch.items():
         unmasked(name, values)
@@ -258,7 +258,7 @@ def _opener(costs: Any) -> Any:
 
 def solve_raster(
     costs: Any,
-    goals: npt.ArrayLike,
+    goals: ArrayLike,
     *,
     folder: str | os.PathLike[str],
     workers: int | None = None,
@@ -269,7 +269,7 @@ def solve_raster(
     tile_edge: int | None = None,
     max_distance: int | None = None,
     cost_rule: str | None = None,
-    step_lengths: npt.ArrayLike | None = None,
+    step_lengths: ArrayLike | None = None,
     scale: FrictionScale | None = None,
     progress: Callable[[RasterProgress], Any] | None = None,
 ) -> RasterField:

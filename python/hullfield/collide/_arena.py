@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hullfield import _native
-from hullfield._arrays import floats, indices
+from hullfield._arrays import ArrayLike, floats, indices
 from hullfield._batch import Batch
 from hullfield._engine import Engine, engine_or_auto
 from hullfield._errors import InvalidInputError
@@ -99,7 +99,7 @@ class Arena:
         statics = self._options[2]
         return 0 if statics is None else len(statics)
 
-    def _pairs(self, bodies: BodyColumns, pairs: npt.ArrayLike | str) -> tuple[Any, Any]:
+    def _pairs(self, bodies: BodyColumns, pairs: ArrayLike | str) -> tuple[Any, Any]:
         """The native columns, and the checked pairs."""
         return bodies_of("bodies", bodies), pairs_argument(pairs, bodies, self._static_count)
 
@@ -145,7 +145,7 @@ class Arena:
         self._native, self._hulls = native, self._hulls + added
         return range(first, first + len(added))
 
-    def remove_hulls(self, ids: npt.ArrayLike) -> None:
+    def remove_hulls(self, ids: ArrayLike) -> None:
         """Removes hulls by their numbers, (n,), which are not used again. Those of other hulls stay the same. A body with one is an error.
 
         Raises:
@@ -160,7 +160,7 @@ class Arena:
         self._hulls = [point if row in removed else hull for row, hull in enumerate(self._hulls)]
 
     @query
-    def intersections(self, bodies: BodyColumns, pairs: npt.ArrayLike | str = "broad_phase") -> Pending[Batch[Stats]]:
+    def intersections(self, bodies: BodyColumns, pairs: ArrayLike | str = "broad_phase") -> Pending[Batch[Stats]]:
         """Which bodies touch.
 
         Args:
@@ -181,7 +181,7 @@ class Arena:
 
     @query
     def distances(
-        self, bodies: BodyColumns, pairs: npt.ArrayLike | str = "broad_phase", *, margin: float | None = None
+        self, bodies: BodyColumns, pairs: ArrayLike | str = "broad_phase", *, margin: float | None = None
     ) -> Pending[Batch[Stats]]:
         """How far bodies are apart.
 
@@ -205,7 +205,7 @@ class Arena:
 
     @query
     def contacts(
-        self, bodies: BodyColumns, pairs: npt.ArrayLike | str = "broad_phase", *, margin: float = 0.0
+        self, bodies: BodyColumns, pairs: ArrayLike | str = "broad_phase", *, margin: float = 0.0
     ) -> Pending[Batch[Stats]]:
         """How deep bodies overlap, or how far they are apart within a margin, and where.
 
@@ -239,7 +239,7 @@ class Arena:
 
     @query
     def manifolds(
-        self, bodies: BodyColumns, pairs: npt.ArrayLike | str = "broad_phase", *, margin: float = 0.0
+        self, bodies: BodyColumns, pairs: ArrayLike | str = "broad_phase", *, margin: float = 0.0
     ) -> Pending[Batch[Stats]]:
         """As :meth:`contacts`, with up to four points that hold a body at rest, each with its own depth.
 
@@ -262,7 +262,7 @@ class Arena:
 
     @query
     def gradients(
-        self, bodies: BodyColumns, pairs: npt.ArrayLike | str = "broad_phase", *, margin: float = 0.0
+        self, bodies: BodyColumns, pairs: ArrayLike | str = "broad_phase", *, margin: float = 0.0
     ) -> Pending[Batch[Stats]]:
         """How the signed distance of pairs changes with the poses of their bodies, in f64: for optimisers and learning.
 
@@ -286,9 +286,9 @@ class Arena:
     def sweeps(
         self,
         bodies: BodyColumns,
-        velocities: npt.ArrayLike,
-        angular_velocities: npt.ArrayLike | None = None,
-        pairs: npt.ArrayLike | str = "broad_phase",
+        velocities: ArrayLike,
+        angular_velocities: ArrayLike | None = None,
+        pairs: ArrayLike | str = "broad_phase",
         *,
         duration: float = 1.0,
         witness: bool = False,
@@ -358,9 +358,9 @@ class Arena:
     def nearest_points(
         self,
         bodies: BodyColumns,
-        points: npt.ArrayLike,
+        points: ArrayLike,
         *,
-        worlds: npt.ArrayLike | None = None,
+        worlds: ArrayLike | None = None,
         max_distance: float = np.inf,
     ) -> Pending[Batch[Stats]]:
         """The body whose surface is nearest to each point.
@@ -381,7 +381,7 @@ class Arena:
 
     @query
     def containments(
-        self, bodies: BodyColumns, points: npt.ArrayLike, *, worlds: npt.ArrayLike | None = None
+        self, bodies: BodyColumns, points: ArrayLike, *, worlds: ArrayLike | None = None
     ) -> Pending[Batch[Stats]]:
         """All bodies that contain each point, sorted by point and body. Fields: ``point``, ``body``, ``distance``, minus the depth.
 
@@ -470,8 +470,8 @@ class Arena:
     def postures(
         self,
         links: BodyColumns,
-        positions: npt.ArrayLike,
-        rotations: npt.ArrayLike | None = None,
+        positions: ArrayLike,
+        rotations: ArrayLike | None = None,
         *,
         orthonormalize: bool = False,
     ) -> Pending[Batch[Stats]]:
@@ -543,7 +543,7 @@ class Arena:
             return Estimate(*self._native.estimate_columns(query, bodies._native, pairs))
         return Estimate(*self._native.estimate(query, whole("bodies", bodies), pairs))
 
-    def trace(self, bodies: BodyColumns, pair: npt.ArrayLike) -> Trace:
+    def trace(self, bodies: BodyColumns, pair: ArrayLike) -> Trace:
         """The simplices of GJK for one pair of some bodies, (2,), in f64: for pictures, and for understanding."""
         rows = indices("pair", pair, count=2).tolist()
         steps, status, axis = self._native.trace(bodies_of("bodies", bodies), rows)
@@ -575,13 +575,13 @@ def cast_options(skip_start: bool, witness: bool) -> tuple[bool, bool]:
     return flag("skip_start", skip_start), flag("witness", witness)
 
 
-def motion_columns(velocities: npt.ArrayLike, angular: npt.ArrayLike | None, count: int) -> tuple[Any, Any]:
+def motion_columns(velocities: ArrayLike, angular: ArrayLike | None, count: int) -> tuple[Any, Any]:
     """Checked motions of so many bodies."""
     given = floats("velocities", velocities, 3, np.float32, count=count)
     return given, column("angular_velocities", angular, count, 3)
 
 
-def point_columns(points: npt.ArrayLike, worlds: npt.ArrayLike | None) -> tuple[npt.NDArray[np.float64], Any]:
+def point_columns(points: ArrayLike, worlds: ArrayLike | None) -> tuple[npt.NDArray[np.float64], Any]:
     """Checked points, and their worlds if they have any."""
     places = floats("points", points, 3, np.float64)
     return places, numbers_column("worlds", worlds, len(places))

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hullfield import _native
-from hullfield._arrays import array_of, floats, indices
+from hullfield._arrays import ArrayLike, array_of, floats, indices
 from hullfield._errors import InvalidInputError, InvalidTypeError
 from hullfield.collide._matrices import perpendicular
 from hullfield.collide._numbers import (
@@ -56,18 +56,18 @@ class BodyColumns:
 
     def __init__(
         self,
-        hulls: npt.ArrayLike,
-        positions: npt.ArrayLike | None = None,
-        rotations: npt.ArrayLike | None = None,
-        scales: npt.ArrayLike | None = None,
+        hulls: ArrayLike,
+        positions: ArrayLike | None = None,
+        rotations: ArrayLike | None = None,
+        scales: ArrayLike | None = None,
         *,
-        paddings: npt.ArrayLike | None = None,
-        groups: npt.ArrayLike | None = None,
-        masks: npt.ArrayLike | None = None,
-        worlds: npt.ArrayLike | None = None,
-        owners: npt.ArrayLike | None = None,
-        exclusions: npt.ArrayLike | None = None,
-        static_exclusions: npt.ArrayLike | None = None,
+        paddings: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        masks: ArrayLike | None = None,
+        worlds: ArrayLike | None = None,
+        owners: ArrayLike | None = None,
+        exclusions: ArrayLike | None = None,
+        static_exclusions: ArrayLike | None = None,
     ) -> None:
         hull_rows, count = leading("hulls", hulls, {"positions": positions, "rotations": rotations, "scales": scales})
         short, wide = (None, None) if positions is None else positions_column("positions", positions, count)
@@ -88,7 +88,7 @@ class BodyColumns:
 
     @classmethod
     def from_matrices(
-        cls, hulls: npt.ArrayLike, matrices: npt.ArrayLike, *, orthonormalize: bool = False, **columns: Any
+        cls, hulls: ArrayLike, matrices: ArrayLike, *, orthonormalize: bool = False, **columns: Any
     ) -> BodyColumns:
         """Bodies at affine matrices: rotation, scale along each axis, and translation.
 
@@ -173,9 +173,7 @@ def _unit(rotations: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     return unit
 
 
-def leading(
-    name: str, value: npt.ArrayLike, others: dict[str, npt.ArrayLike | None]
-) -> tuple[npt.NDArray[np.uint32], int]:
+def leading(name: str, value: ArrayLike, others: dict[str, ArrayLike | None]) -> tuple[npt.NDArray[np.uint32], int]:
     """The column that numbers hulls or compounds, and how many bodies there are: as many as it has rows, or else as other columns have."""
     count = None
     if array_of(name, value).ndim == 0:
@@ -201,13 +199,13 @@ class RayColumns:
 
     def __init__(
         self,
-        origins: npt.ArrayLike,
-        directions: npt.ArrayLike,
-        max_distances: npt.ArrayLike | None = None,
+        origins: ArrayLike,
+        directions: ArrayLike,
+        max_distances: ArrayLike | None = None,
         *,
-        groups: npt.ArrayLike | None = None,
-        masks: npt.ArrayLike | None = None,
-        worlds: npt.ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        masks: ArrayLike | None = None,
+        worlds: ArrayLike | None = None,
     ) -> None:
         count = rows_of("origins", origins)
         if count is None and array_of("origins", origins).size == 0:
@@ -258,9 +256,7 @@ class ShapeCastColumns:
 
     __slots__ = ("_native", "_shapes")
 
-    def __init__(
-        self, shapes: BodyColumns, directions: npt.ArrayLike, max_distances: npt.ArrayLike | None = None
-    ) -> None:
+    def __init__(self, shapes: BodyColumns, directions: ArrayLike, max_distances: ArrayLike | None = None) -> None:
         bodies_of("shapes", shapes)
         self._shapes, count = shapes, len(shapes)
         self._native = _native.ShapeCastColumns(

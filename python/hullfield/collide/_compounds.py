@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hullfield import _native
-from hullfield._arrays import array_of, floats, point
+from hullfield._arrays import ArrayLike, array_of, floats, point
 from hullfield._batch import Batch
 from hullfield._errors import InvalidInputError, InvalidTypeError
 from hullfield._grids import raster_of
@@ -45,12 +45,12 @@ class Compound:
 
     def __init__(
         self,
-        hulls: npt.ArrayLike | range,
-        positions: npt.ArrayLike | None = None,
-        rotations: npt.ArrayLike | None = None,
-        scales: npt.ArrayLike | None = None,
+        hulls: ArrayLike | range,
+        positions: ArrayLike | None = None,
+        rotations: ArrayLike | None = None,
+        scales: ArrayLike | None = None,
         *,
-        paddings: npt.ArrayLike | None = None,
+        paddings: ArrayLike | None = None,
     ) -> None:
         given: Any = hulls
         rows, count = leading("hulls", given, {"positions": positions, "rotations": rotations, "scales": scales})
@@ -93,7 +93,7 @@ class HeightField:
 
     __slots__ = ("_native",)
 
-    def __init__(self, heights: npt.ArrayLike, spacing: npt.ArrayLike, origin: npt.ArrayLike = (0.0, 0.0, 0.0)) -> None:
+    def __init__(self, heights: ArrayLike, spacing: ArrayLike, origin: ArrayLike = (0.0, 0.0, 0.0)) -> None:
         given = raster_of("heights", heights).filled(np.nan)
         grid = floats("heights", given, None, np.float32, any_shape=True)
         if grid.ndim != 2:
@@ -155,17 +155,17 @@ class CompoundColumns:
 
     def __init__(
         self,
-        compounds: npt.ArrayLike,
-        positions: npt.ArrayLike | None = None,
-        rotations: npt.ArrayLike | None = None,
-        scales: npt.ArrayLike | None = None,
+        compounds: ArrayLike,
+        positions: ArrayLike | None = None,
+        rotations: ArrayLike | None = None,
+        scales: ArrayLike | None = None,
         *,
-        paddings: npt.ArrayLike | None = None,
-        groups: npt.ArrayLike | None = None,
-        masks: npt.ArrayLike | None = None,
-        worlds: npt.ArrayLike | None = None,
-        exclusions: npt.ArrayLike | None = None,
-        static_exclusions: npt.ArrayLike | None = None,
+        paddings: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        masks: ArrayLike | None = None,
+        worlds: ArrayLike | None = None,
+        exclusions: ArrayLike | None = None,
+        static_exclusions: ArrayLike | None = None,
     ) -> None:
         rows, count = leading("compounds", compounds, {"positions": positions, "rotations": rotations})
         self._native = _native.CompoundColumns(
@@ -276,55 +276,53 @@ class Compounds:
         return BodyColumns(**self._native.parts(_bodies("bodies", bodies), whole("row", row)))
 
     @query
-    def intersections(
-        self, bodies: CompoundColumns, pairs: npt.ArrayLike | str = "broad_phase"
-    ) -> Pending[Batch[Stats]]:
+    def intersections(self, bodies: CompoundColumns, pairs: ArrayLike | str = "broad_phase") -> Pending[Batch[Stats]]:
         """Which parts touch: rows of :meth:`Arena.intersections`, with ``part_a`` and ``part_b``. Given pairs are of bodies: all their parts."""
         return self._measures("intersections", bodies, pairs, 0.0, False)
 
     @query
     def distances(
-        self, bodies: CompoundColumns, pairs: npt.ArrayLike | str = "broad_phase", *, margin: float | None = None
+        self, bodies: CompoundColumns, pairs: ArrayLike | str = "broad_phase", *, margin: float | None = None
     ) -> Pending[Batch[Stats]]:
         """How far parts are apart: as :meth:`Arena.distances`, with ``part_a`` and ``part_b``."""
         return self._measures("distances", bodies, pairs, self._margin(bodies, pairs, margin), False)
 
     @query
     def contacts(
-        self, bodies: CompoundColumns, pairs: npt.ArrayLike | str = "broad_phase", *, margin: float = 0.0
+        self, bodies: CompoundColumns, pairs: ArrayLike | str = "broad_phase", *, margin: float = 0.0
     ) -> Pending[Batch[Stats]]:
         """How deep parts overlap, and where: as :meth:`Arena.contacts`, with ``part_a`` and ``part_b``."""
         return self._measures("contacts", bodies, pairs, margin, False)
 
     @query
     def manifolds(
-        self, bodies: CompoundColumns, pairs: npt.ArrayLike | str = "broad_phase", *, margin: float = 0.0
+        self, bodies: CompoundColumns, pairs: ArrayLike | str = "broad_phase", *, margin: float = 0.0
     ) -> Pending[Batch[Stats]]:
         """As :meth:`Arena.manifolds`, with ``part_a`` and ``part_b``."""
         return self._measures("manifolds", bodies, pairs, margin, False)
 
     @query
     def body_intersections(
-        self, bodies: CompoundColumns, pairs: npt.ArrayLike | str = "broad_phase"
+        self, bodies: CompoundColumns, pairs: ArrayLike | str = "broad_phase"
     ) -> Pending[Batch[Stats]]:
         """Which bodies touch: one row a pair of bodies, with the parts that show it."""
         return self._measures("intersections", bodies, pairs, 0.0, True)
 
     @query
     def body_distances(
-        self, bodies: CompoundColumns, pairs: npt.ArrayLike | str = "broad_phase", *, margin: float | None = None
+        self, bodies: CompoundColumns, pairs: ArrayLike | str = "broad_phase", *, margin: float | None = None
     ) -> Pending[Batch[Stats]]:
         """How far bodies are apart: one row a pair of bodies, that of the nearest parts."""
         return self._measures("distances", bodies, pairs, self._margin(bodies, pairs, margin), True)
 
     @query
     def body_contacts(
-        self, bodies: CompoundColumns, pairs: npt.ArrayLike | str = "broad_phase", *, margin: float = 0.0
+        self, bodies: CompoundColumns, pairs: ArrayLike | str = "broad_phase", *, margin: float = 0.0
     ) -> Pending[Batch[Stats]]:
         """How deep bodies overlap: one row a pair of bodies, that of the deepest parts."""
         return self._measures("contacts", bodies, pairs, margin, True)
 
-    def _margin(self, bodies: CompoundColumns, pairs: npt.ArrayLike | str, margin: float | None) -> float:
+    def _margin(self, bodies: CompoundColumns, pairs: ArrayLike | str, margin: float | None) -> float:
         """A margin; without one an infinite one, where the parts don't have too many pairs."""
         _bodies("bodies", bodies)
         if margin is not None:
@@ -337,7 +335,7 @@ class Compounds:
         return np.inf
 
     def _measures(
-        self, name: str, bodies: CompoundColumns, pairs: npt.ArrayLike | str, margin: float, of_bodies: bool
+        self, name: str, bodies: CompoundColumns, pairs: ArrayLike | str, margin: float, of_bodies: bool
     ) -> Pending[Batch[Stats]]:
         columns, limit = _bodies("bodies", bodies), real("margin", margin)
         return Pending(self._native.measures(name, columns, pairs_argument(pairs), limit, of_bodies), batch)
@@ -346,9 +344,9 @@ class Compounds:
     def sweeps(
         self,
         bodies: CompoundColumns,
-        velocities: npt.ArrayLike,
-        angular_velocities: npt.ArrayLike | None = None,
-        pairs: npt.ArrayLike | str = "broad_phase",
+        velocities: ArrayLike,
+        angular_velocities: ArrayLike | None = None,
+        pairs: ArrayLike | str = "broad_phase",
         *,
         duration: float = 1.0,
         witness: bool = False,
@@ -360,9 +358,9 @@ class Compounds:
     def body_sweeps(
         self,
         bodies: CompoundColumns,
-        velocities: npt.ArrayLike,
-        angular_velocities: npt.ArrayLike | None = None,
-        pairs: npt.ArrayLike | str = "broad_phase",
+        velocities: ArrayLike,
+        angular_velocities: ArrayLike | None = None,
+        pairs: ArrayLike | str = "broad_phase",
         *,
         duration: float = 1.0,
         witness: bool = False,
@@ -373,9 +371,9 @@ class Compounds:
     def _sweeps(
         self,
         bodies: CompoundColumns,
-        velocities: npt.ArrayLike,
-        angular_velocities: npt.ArrayLike | None,
-        pairs: npt.ArrayLike | str,
+        velocities: ArrayLike,
+        angular_velocities: ArrayLike | None,
+        pairs: ArrayLike | str,
         duration: float,
         witness: bool,
         of_bodies: bool,
@@ -411,9 +409,9 @@ class Compounds:
     def nearest_points(
         self,
         bodies: CompoundColumns,
-        points: npt.ArrayLike,
+        points: ArrayLike,
         *,
-        worlds: npt.ArrayLike | None = None,
+        worlds: ArrayLike | None = None,
         max_distance: float = np.inf,
     ) -> Pending[Batch[Stats]]:
         """The part whose surface is nearest to each point: as :meth:`Arena.nearest_points`, with ``part``."""
@@ -423,7 +421,7 @@ class Compounds:
 
     @query
     def containments(
-        self, bodies: CompoundColumns, points: npt.ArrayLike, *, worlds: npt.ArrayLike | None = None
+        self, bodies: CompoundColumns, points: ArrayLike, *, worlds: ArrayLike | None = None
     ) -> Pending[Batch[Stats]]:
         """All parts that contain each point: as :meth:`Arena.containments`, with ``part``."""
         places, worlds = point_columns(points, worlds)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hullfield import _native
-from hullfield._arrays import array_of, floats, indices, point
+from hullfield._arrays import ArrayLike, array_of, floats, indices, point
 from hullfield._errors import InvalidInputError, InvalidTypeError
 from hullfield._scalars import real, whole
 from hullfield.collide._numbers import all_of
@@ -46,7 +46,7 @@ class Hull:
 
     __slots__ = ("_native",)
 
-    def __init__(self, points: npt.ArrayLike) -> None:
+    def __init__(self, points: ArrayLike) -> None:
         self._native = _native.Hull.from_points(floats("points", points, 3, np.float32))
 
     @classmethod
@@ -56,7 +56,7 @@ class Hull:
         return hull
 
     @classmethod
-    def cuboid(cls, half: npt.ArrayLike) -> Hull:
+    def cuboid(cls, half: ArrayLike) -> Hull:
         """A box about the origin with these half-lengths along x, y and z, (3,). A length of 0 makes it flat."""
         return cls._of(_native.Hull.cuboid(point("half", half, 3)))
 
@@ -66,12 +66,12 @@ class Hull:
         return cls._of(_native.Hull.ball(real("radius", radius)))
 
     @classmethod
-    def capsule(cls, a: npt.ArrayLike, b: npt.ArrayLike, radius: float) -> Hull:
+    def capsule(cls, a: ArrayLike, b: ArrayLike, radius: float) -> Hull:
         """The capsule about the segment from ``a`` to ``b``, (3,) each; a ball where they coincide."""
         return cls._of(_native.Hull.capsule(point("a", a, 3), point("b", b, 3), real("radius", radius)))
 
     @classmethod
-    def cylinder(cls, a: npt.ArrayLike, b: npt.ArrayLike, radius: float, sides: int) -> Hull:
+    def cylinder(cls, a: ArrayLike, b: ArrayLike, radius: float, sides: int) -> Hull:
         """The prism that approximates the cylinder about the axis from ``a`` to ``b``, its vertices on the cylinder.
 
         Args:
@@ -84,13 +84,13 @@ class Hull:
         return cls._of(_native.Hull.cylinder(*ends, real("radius", radius), whole("sides", sides)))
 
     @classmethod
-    def cone(cls, base: npt.ArrayLike, tip: npt.ArrayLike, radius: float, sides: int) -> Hull:
+    def cone(cls, base: ArrayLike, tip: ArrayLike, radius: float, sides: int) -> Hull:
         """The pyramid of so many sides that approximates a cone, with the centre of its base at ``base`` and its tip at ``tip``, (3,) each."""
         ends = point("base", base, 3), point("tip", tip, 3)
         return cls._of(_native.Hull.cone(*ends, real("radius", radius), whole("sides", sides)))
 
     @classmethod
-    def triangle(cls, corners: npt.ArrayLike) -> Hull:
+    def triangle(cls, corners: ArrayLike) -> Hull:
         """The triangle with these corners, (3, 3); a segment or a point where they are collinear or equal."""
         rows = floats("corners", corners, 3, np.float32)
         if len(rows) != 3:
@@ -98,7 +98,7 @@ class Hull:
         return cls._of(_native.Hull.triangle(rows.tolist()))
 
     @classmethod
-    def triangles_of_mesh(cls, positions: npt.ArrayLike, triangles: npt.ArrayLike) -> list[Hull]:
+    def triangles_of_mesh(cls, positions: ArrayLike, triangles: ArrayLike) -> list[Hull]:
         """One hull for each triangle of a mesh, in their order: the skin of a solid that is not convex, for :class:`Compound` parts or statics.
 
         Args:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hullfield import _native
-from hullfield._arrays import array_of, floats, point
+from hullfield._arrays import ArrayLike, array_of, floats, point
 from hullfield._errors import InvalidInputError, InvalidTypeError
 from hullfield._scalars import flag, real
 from hullfield.collide._hull import Hull
@@ -31,9 +31,9 @@ class Pose:
 
     def __init__(
         self,
-        position: npt.ArrayLike = (0.0, 0.0, 0.0),
-        rotation: npt.ArrayLike = (0.0, 0.0, 0.0, 1.0),
-        scale: npt.ArrayLike = 1.0,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: ArrayLike = (0.0, 0.0, 0.0, 1.0),
+        scale: ArrayLike = 1.0,
     ) -> None:
         is_one = type(scale) in (float, int) or array_of("scale", scale).ndim == 0
         scales: Any = [real("scale", scale)] * 3 if is_one else scale
@@ -45,12 +45,12 @@ class Pose:
         self._native = _native.Pose(*self._numbers)
 
     @classmethod
-    def of_half_space(cls, normal: npt.ArrayLike, offset: float) -> Pose:
+    def of_half_space(cls, normal: ArrayLike, offset: float) -> Pose:
         """The pose in which :meth:`Hull.half_space` is all points with ``normal · x ≤ offset``, the normal a unit vector, (3,)."""
         return cls(*_native.pose_of_half_space(point("normal", normal, 3), real("offset", offset)))
 
     @classmethod
-    def from_matrix(cls, matrix: npt.ArrayLike, *, orthonormalize: bool = False) -> Pose:
+    def from_matrix(cls, matrix: ArrayLike, *, orthonormalize: bool = False) -> Pose:
         """The pose of an affine matrix, (4, 4): rotation, scale along each axis, translation in the last column.
 
         Args:
@@ -168,13 +168,13 @@ def manifold(a: Hull, pose_a: Pose | None, b: Hull, pose_b: Pose | None, *, marg
 def sweep(
     a: Hull,
     pose_a: Pose | None,
-    velocity_a: npt.ArrayLike,
+    velocity_a: ArrayLike,
     b: Hull,
     pose_b: Pose | None,
-    velocity_b: npt.ArrayLike,
+    velocity_b: ArrayLike,
     *,
-    angular_velocity_a: npt.ArrayLike = (0.0, 0.0, 0.0),
-    angular_velocity_b: npt.ArrayLike = (0.0, 0.0, 0.0),
+    angular_velocity_a: ArrayLike = (0.0, 0.0, 0.0),
+    angular_velocity_b: ArrayLike = (0.0, 0.0, 0.0),
     duration: float = 1.0,
 ) -> np.void:
     """When two moving hulls first meet, with normal and points: a row as of :meth:`Arena.sweeps`.
@@ -200,8 +200,8 @@ def sweep(
 def raycast(
     hull: Hull,
     pose: Pose | None,
-    origin: npt.ArrayLike,
-    direction: npt.ArrayLike,
+    origin: ArrayLike,
+    direction: ArrayLike,
     *,
     max_distance: float = np.inf,
 ) -> np.void | None:
@@ -219,7 +219,7 @@ def raycast(
     return _native.hull_raycast(native, at, start, way, real("max_distance", max_distance))  # type: ignore[no-any-return]
 
 
-def nearest_point(hull: Hull, pose: Pose | None, point_: npt.ArrayLike) -> np.void:
+def nearest_point(hull: Hull, pose: Pose | None, point_: ArrayLike) -> np.void:
     """The point of a hull's surface that is nearest to a point, (3,), and the signed distance: a row as of :meth:`Arena.nearest_points`."""
     row = _native.hull_nearest_point(*_hull("hull", hull, "pose", pose), point("point", point_, 3))
     return row  # type: ignore[no-any-return]

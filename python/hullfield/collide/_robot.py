@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hullfield import _native
-from hullfield._arrays import floats
+from hullfield._arrays import ArrayLike, floats
 from hullfield._errors import InvalidInputError, InvalidTypeError
 from hullfield._scalars import flag, real
 from hullfield.collide._matrices import rigid
@@ -18,7 +18,7 @@ from hullfield.collide._numbers import all_of
 
 
 def link_poses(
-    positions: npt.ArrayLike, rotations: npt.ArrayLike | None, orthonormalize: bool = False
+    positions: ArrayLike, rotations: ArrayLike | None, orthonormalize: bool = False
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]:
     """Checked positions, (n, links, 3), and rotations, (n, links, 4); or those of matrices, (n, links, 4, 4)."""
     places = floats("positions", positions, None, np.float64, any_shape=True)
@@ -56,10 +56,10 @@ class JointPath:
 
     def __init__(
         self,
-        positions: npt.ArrayLike,
-        rotations: npt.ArrayLike | None = None,
+        positions: ArrayLike,
+        rotations: ArrayLike | None = None,
         *,
-        deviations: npt.ArrayLike | None = None,
+        deviations: ArrayLike | None = None,
         orthonormalize: bool = False,
     ) -> None:
         places, turns = link_poses(positions, rotations, orthonormalize)

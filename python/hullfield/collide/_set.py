@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hullfield import _native
-from hullfield._arrays import array_of, as_array, frozen
+from hullfield._arrays import ArrayLike, array_of, as_array, frozen
 from hullfield._errors import InvalidInputError, InvalidTypeError
 from hullfield._pending import Pending, query
 from hullfield._scalars import real
@@ -126,7 +126,7 @@ class Bodies:
         """
         return self._native.insert(bodies_of("bodies", bodies))  # type: ignore[no-any-return]
 
-    def remove(self, ids: npt.ArrayLike) -> None:
+    def remove(self, ids: ArrayLike) -> None:
         """Removes bodies by their ids, (n,). Their touching pairs end with the next events.
 
         Raises:
@@ -134,7 +134,7 @@ class Bodies:
         """
         self._native.remove(_ids(ids))
 
-    def set(self, ids: npt.ArrayLike, bodies: BodyColumns) -> None:
+    def set(self, ids: ArrayLike, bodies: BodyColumns) -> None:
         """Replaces bodies: their poses, their hulls, all of them.
 
         Args:
@@ -149,9 +149,7 @@ class Bodies:
             raise InvalidInputError(f"ids has {len(rows)} rows, there are {len(bodies)} bodies")
         self._native.set(rows, columns)
 
-    def set_poses(
-        self, ids: npt.ArrayLike, positions: npt.ArrayLike | None = None, rotations: npt.ArrayLike | None = None
-    ) -> None:
+    def set_poses(self, ids: ArrayLike, positions: ArrayLike | None = None, rotations: ArrayLike | None = None) -> None:
         """Moves bodies. What is not given stays.
 
         Args:
@@ -166,13 +164,13 @@ class Bodies:
         short, wide = (None, None) if positions is None else positions_column("positions", positions, len(rows))
         self._native.set_poses(rows, short, wide, column("rotations", rotations, len(rows), 4))
 
-    def get(self, ids: npt.ArrayLike) -> BodyColumns:
+    def get(self, ids: ArrayLike) -> BodyColumns:
         """The bodies of ids, (n,), as columns."""
         bodies = BodyColumns.__new__(BodyColumns)
         bodies._native = self._native.get(_ids(ids))
         return bodies
 
-    def contains(self, ids: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    def contains(self, ids: ArrayLike) -> npt.NDArray[np.bool_]:
         """Whether bodies are in the set, (n,)."""
         return self._native.contains(_ids(ids))  # type: ignore[no-any-return]
 
@@ -239,7 +237,7 @@ class Bodies:
         return f"<hullfield.collide.Bodies: {len(self)} bodies>"
 
 
-def _ids(ids: npt.ArrayLike) -> npt.NDArray[np.uint64]:
+def _ids(ids: ArrayLike) -> npt.NDArray[np.uint64]:
     array = array_of("ids", ids)
     if array.ndim == 0:
         array = array[None]
