@@ -119,7 +119,7 @@ fn text(name: &str, text: &str) -> Result<Mesh> {
     // The corners of the open loop.
     let mut corner_count = 0;
     let mut lines = Lines::new(text);
-    while let Some((content, line)) = lines.next() {
+    for (content, line) in lines.by_ref() {
         let mut words = content.split_whitespace();
         let Some(keyword) = words.next() else { continue };
         let mut lower = keyword.to_ascii_lowercase();

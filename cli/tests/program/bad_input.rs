@@ -195,7 +195,7 @@ fn meshes() {
     }
     folder.write("a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nend_header\n0\n");
     assert_eq!(folder.run("hull a.ply").bad(), "a.ply: its element vertex has no property y");
-    folder.write("a.gltf", "{ \"asset\": {\n\"version\": 2 }}");
+    folder.write("a.gltf", "{ \"asset\": {\n\"version\" 2 }}");
     assert!(folder.run("hull a.gltf").bad().contains("line 2"));
     folder.write("a.glb", b"glTF\x02\0\0\0\x10\0\0\0");
     assert!(folder.run("hull a.glb").bad().starts_with("a.glb: "));

@@ -11,10 +11,14 @@ use crate::error::{Error, Result};
 /// Gives the bytes of a file beside the scene, by its path, and no more than a number of them.
 pub(super) type Beside<'a> = &'a dyn Fn(&str, u64) -> Result<Vec<u8>>;
 
+/// How many items an accessor of any file may have that no buffer has; a larger file may have as many as it has bytes.
+const ZERO_COUNT: u64 = 1 << 16;
+
 /// The buffers of a file. Only those are read that something asks for.
 pub(super) struct Buffers<'a> {
     pub(super) name: &'a str,
     pub(super) root: &'a Root,
+    file_bytes: u64,
     binary: Option<Rc<Vec<u8>>>,
     beside: Beside<'a>,
     /// The largest size that a buffer claims of each file.
@@ -28,7 +32,14 @@ pub(super) struct Buffers<'a> {
 }
 
 impl<'a> Buffers<'a> {
-    pub(super) fn new(name: &'a str, root: &'a Root, binary: Option<&[u8]>, beside: Beside<'a>) -> Self {
+    /// The buffers of a file of `file_bytes` bytes.
+    pub(super) fn new(
+        name: &'a str,
+        root: &'a Root,
+        file_bytes: u64,
+        binary: Option<&[u8]>,
+        beside: Beside<'a>,
+    ) -> Self {
         let mut claims: HashMap<String, u64> = HashMap::new();
         for buffer in &root.buffers {
             if let Some(Ok(Place::File(path))) = buffer.uri.as_deref().map(place) {
@@ -39,6 +50,7 @@ impl<'a> Buffers<'a> {
         Self {
             name,
             root,
+            file_bytes,
             binary: binary.map(|binary| Rc::new(binary.to_vec())),
             beside,
             claims,
@@ -49,9 +61,9 @@ impl<'a> Buffers<'a> {
         }
     }
 
-    /// How many bytes of buffers in other files were read so far.
-    pub(super) fn read_bytes(&self) -> u64 {
-        self.read_bytes.get()
+    /// How many bytes the file has, with the buffers in other files that were read so far.
+    pub(super) fn all_bytes(&self) -> u64 {
+        self.file_bytes + self.read_bytes.get()
     }
 
     fn failed(&self, message: impl std::fmt::Display) -> Error {
@@ -114,7 +126,16 @@ impl<'a> Buffers<'a> {
             .ok_or_else(|| failed(format!("{} is not a type of numbers", accessor.component_type)))?;
         let size = (kind.bytes() * parts(accessor.shape)) as u64;
         let plain = match accessor.buffer_view {
-            None => None,
+            None => {
+                let limit = ZERO_COUNT.max(self.file_bytes);
+                if accessor.count > limit {
+                    let (count, has) = (accessor.count, self.file_bytes);
+                    return Err(failed(format!(
+                        "{count} zeros that no buffer has: a file of {has} bytes may have {limit}"
+                    )));
+                }
+                None
+            }
             Some(view) => Some(self.slice(index, view, accessor.byte_offset, accessor.count, size)?),
         };
         let sparse = match &accessor.sparse {
@@ -142,9 +163,9 @@ impl<'a> Buffers<'a> {
         if let Some(sparse) = &values.sparse
             && !self.checked.borrow().contains_key(&(index as usize))
         {
-            let places = (0..sparse.count).map(|i| sparse.place(i));
+            let mut places = (0..sparse.count).map(|i| sparse.place(i));
             if !places.clone().is_sorted_by(|a, b| a < b)
-                || places.last().is_some_and(|last| last >= accessor.count)
+                || places.next_back().is_some_and(|last| last >= accessor.count)
             {
                 return Err(failed("its sparse indices do not increase, or reach past its count".to_owned()));
             }
@@ -169,7 +190,7 @@ impl<'a> Buffers<'a> {
             .and_then(|last| last.checked_mul(stride)?.checked_add(offset)?.checked_add(size))
             .unwrap_or(u64::MAX);
         let limit = self.root.buffers.get(buffer as usize).map_or(0, |buffer| buffer.byte_length);
-        let view_end = byte_offset.checked_add(byte_length).unwrap_or(u64::MAX);
+        let view_end = byte_offset.saturating_add(byte_length);
         if count == 0 || end > byte_length || view_end > limit {
             return Err(failed(
                 "its numbers reach past the end of their buffer, or there are none".to_owned(),

@@ -27,6 +27,10 @@ pub(super) fn parts<'a>(name: &str, bytes: &'a [u8]) -> Result<Parts<'a>> {
     }
     let failed = |message: String| Error::file(name, message);
     let has = bytes.len() as u64;
+    // Version 1 has another header.
+    if let Some(version) = word(bytes, 4).filter(|&version| version != 2) {
+        return Err(failed(format!("it is glTF {version}.0, glTF 2.0 is read")));
+    }
     let size = word(bytes, 8).map_or(HEADER_BYTES, u64::from);
     if size < HEADER_BYTES {
         return Err(failed("a GLB that by its header is shorter than a header".to_owned()));
@@ -35,12 +39,6 @@ pub(super) fn parts<'a>(name: &str, bytes: &'a [u8]) -> Result<Parts<'a>> {
         return Err(failed(format!(
             "a GLB of {size} bytes by its header, this file has {has}: it is cut short"
         )));
-    }
-    match word(bytes, 4) {
-        Some(2) => {}
-        version => {
-            return Err(failed(format!("it is glTF {}.0, glTF 2.0 is read", version.unwrap_or_default())));
-        }
     }
     let (mut json, mut binary) = (None, None);
     let mut rest = &bytes[HEADER_BYTES as usize..size as usize];

@@ -19,8 +19,25 @@ pub(super) struct Head {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Asset {
-    pub(super) version: String,
-    pub(super) min_version: Option<String>,
+    pub(super) version: Version,
+    pub(super) min_version: Option<Version>,
+}
+
+/// A version is a text; early files have numbers.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "a version is a text")]
+pub(super) enum Version {
+    Text(String),
+    Number(f64),
+}
+
+impl Version {
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Number(number) => format!("{number:.1}"),
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]

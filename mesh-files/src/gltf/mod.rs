@@ -44,7 +44,7 @@ pub(crate) fn read(name: &str, bytes: &[u8], beside: Beside<'_>) -> Result<Mesh>
     let parts = parts(name, bytes)?;
     check_head(name, parts.json)?;
     let root: Root = parsed(name, parts.json)?;
-    let buffers = Buffers::new(name, &root, parts.binary, beside);
+    let buffers = Buffers::new(name, &root, bytes.len() as u64, parts.binary, beside);
     let scene = match root.scene {
         Some(scene) => root.scenes.get(scene as usize).ok_or_else(|| {
             Error::file(name, format!("scene {scene} does not exist, there are {}", root.scenes.len()))
@@ -62,7 +62,7 @@ pub(crate) fn read(name: &str, bytes: &[u8], beside: Beside<'_>) -> Result<Mesh>
         skins: HashMap::new(),
         mesh: Mesh::new(stem(name)),
     };
-    scene.check_size(&order, bytes.len() as u64)?;
+    scene.check_size(&order)?;
     nodes.walk(&order, |node, world| scene.node(node, world))?;
     let mut mesh = scene.mesh;
     mesh.end();
@@ -91,11 +91,12 @@ fn parsed<'a, T: Deserialize<'a>>(name: &str, json: &'a [u8]) -> Result<T> {
 fn check_head(name: &str, json: &[u8]) -> Result<()> {
     let head: Head = parsed(name, json)?;
     let asset = head.asset.ok_or_else(|| Error::file(name, "JSON without \"asset\": it is not glTF 2.0"))?;
+    let version = asset.version.text();
+    let is_read = version == "2" || version.starts_with("2.");
     // `minVersion` says what a reader must know.
-    let is_other = !asset.version.starts_with("2.") && asset.version != "2";
-    let needs = asset.min_version.as_ref().filter(|&version| version != "2.0");
-    if let Some(version) = is_other.then_some(&asset.version).or(needs) {
-        return Err(Error::file(name, format!("it is glTF {}, glTF 2.0 is read", excerpt(version))));
+    let needs = asset.min_version.map(|version| version.text()).filter(|version| version != "2.0");
+    if let Some(version) = (!is_read).then_some(version).or(needs) {
+        return Err(Error::file(name, format!("it is glTF {}, glTF 2.0 is read", excerpt(&version))));
     }
     match head.extensions_required.iter().find_map(|required| extensions::refusal(required)) {
         Some(message) => Err(Error::file(name, message)),
@@ -139,7 +140,7 @@ impl<'a> Scene<'a> {
     }
 
     /// Refuses meshes that nodes place so often that memory would not be bounded by the bytes of the file.
-    fn check_size(&self, order: &[u32], file_bytes: u64) -> Result<()> {
+    fn check_size(&self, order: &[u32]) -> Result<()> {
         // What each mesh takes with so many morph targets.
         let mut costs: HashMap<(u32, u64), Cost> = HashMap::new();
         let (mut corners, mut bytes) = (0u64, 0u64);
@@ -163,7 +164,7 @@ impl<'a> Scene<'a> {
             // An object takes memory too.
             bytes = bytes.saturating_add(cost.bytes.saturating_add(200).saturating_mul(count));
         }
-        let file_bytes = file_bytes + self.buffers.read_bytes();
+        let file_bytes = self.buffers.all_bytes();
         let limit = PLACED_BYTES.max(file_bytes.saturating_mul(BYTES_PER_BYTE));
         if bytes > limit || corners > u64::from(u32::MAX) {
             return Err(self.failed(format!(

@@ -141,7 +141,8 @@ pub(super) fn placed(
 ) -> Result<DMat4, String> {
     let rotation = DQuat::from_array(rotation);
     let length = rotation.length();
-    if !((length - 1.0).abs() <= tolerance) {
+    let is_unit = (length - 1.0).abs() <= tolerance;
+    if !is_unit {
         return Err(format!("its rotation has length {length:.6}, it must be 1 to within {tolerance}"));
     }
     let (scale, translation) = (DVec3::from_array(scale), DVec3::from_array(translation));

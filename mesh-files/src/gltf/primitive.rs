@@ -213,7 +213,8 @@ impl<'a> Reader<'a> {
                     sum += weight;
                 }
             }
-            if !((sum - 1.0).abs() <= WEIGHT_TOLERANCE) {
+            let is_whole = (sum - 1.0).abs() <= WEIGHT_TOLERANCE;
+            if !is_whole {
                 let message =
                     format!("vertex {index}: the weights of its joints add up to {sum}, they must to 1");
                 return Err(self.invalid(message));

@@ -134,10 +134,11 @@ fn read_element(
     for number in 0..element.count {
         let invalid = |rows: &dyn Rows, (field, message): (String, String)| match rows.line() {
             Some(line) if field.is_empty() => Error::line(name, line, message),
-            Some(line) => Error::field(name, line, &field, message),
-            None => {
-                Error::file(name, format!("{} {number}, property {field}: {message}", excerpt(&element.name)))
-            }
+            Some(line) => Error::field(name, line, &excerpt(&field), message),
+            None => Error::file(
+                name,
+                format!("{} {number}, property {}: {message}", excerpt(&element.name), excerpt(&field)),
+            ),
         };
         row.corners.clear();
         rows.next(element, uses, &mut row).map_err(|error| invalid(rows, error))?;

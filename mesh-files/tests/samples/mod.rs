@@ -182,11 +182,10 @@ pub(crate) fn dense() -> Vec<(&'static str, Format, Dense)> {
         ("obj not utf-8", Format::Obj, |count| [&b"v 0 0 0\n#"[..], &vec![0xff; count]].concat()),
         ("stl solids", Format::Stl, |count| "solid\nendsolid\n".repeat(count).into_bytes()),
         ("ply strips", Format::Ply, |count| {
-            let mut bytes = format!(
-                "ply\nformat binary_little_endian 1.0\nelement vertex 3\nproperty char x\nproperty char y\nproperty char z\n\
+            let mut bytes = "ply\nformat binary_little_endian 1.0\nelement vertex 3\nproperty char x\nproperty char y\nproperty char z\n\
                 element tristrips 1\nproperty list int uchar vertex_indices\nend_header\n"
-            )
-            .into_bytes();
+            .as_bytes()
+            .to_vec();
             bytes.extend([0; 9]);
             bytes.extend((count as u32).to_le_bytes());
             bytes.extend([0u8, 1, 2].iter().cycle().take(count));
