@@ -15,7 +15,7 @@ use crate::engine::whole_u32;
 use crate::failure::{Failure, Result};
 use crate::output::{OutputFlag, check_outputs, to_file, warn};
 use crate::progress::Bar;
-use crate::read::{PointSet, PointSets, point_sets};
+use crate::read::{PointSet, PointSets, excerpt, point_sets};
 use crate::table::Table;
 
 /// The arguments of `hull`.
@@ -139,15 +139,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut rows = Vec::with_capacity(sets.len());
     for PointSet { name, points, file, .. } in sets {
         let mut scaled = ScaledHull::new(&points)
-            .map_err(|error| Failure::file(&file, format!("hull \"{name}\": {error}")))?;
+            .map_err(|error| Failure::file(&file, format!("hull \"{}\": {error}", excerpt(&name))))?;
         let mut error = 0.0;
         if let Some(max) =
             arguments.max_vertices.map(|max| max as usize).filter(|&max| scaled.hull.vertices().len() > max)
         {
-            (scaled.hull, error) = scaled
-                .hull
-                .simplify(max)
-                .map_err(|error| Failure::input(format!("--max-vertices: hull \"{name}\": {error}")))?;
+            (scaled.hull, error) = scaled.hull.simplify(max).map_err(|error| {
+                Failure::input(format!("--max-vertices: hull \"{}\": {error}", excerpt(&name)))
+            })?;
         }
         // Adding 0.0 makes a negative zero positive, as in the hull.
         let vertices = scaled

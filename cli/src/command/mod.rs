@@ -5,7 +5,8 @@ macro_rules! files_help {
     () => {
         "\n\nFiles: - is stdin for one input and stdout for one output. The first bytes of stdin tell its format. With an output on stdout \
         the report for people goes to stderr. Binary output never goes to a terminal. An output without an extension has the format of \
-        its flag's example; a wrong extension is an error before any work. A file appears whole or not at all."
+        its flag's example; a wrong extension is an error before any work, and so is a file that cannot be written. A file appears whole or not at \
+        all. One that is replaced keeps its mode; symbolic links are followed, and a file of several names (hard links) is refused."
     };
 }
 
@@ -38,7 +39,7 @@ use serde_json::{Map, Value, json};
 use crate::failure::{Failure, Result};
 use crate::output::to_stdout;
 use crate::progress::Bar;
-use crate::read::{PointSet, PointSets, point_sets};
+use crate::read::{PointSet, PointSets, excerpt, point_sets};
 
 /// A hull and its name.
 #[derive(Debug)]
@@ -66,7 +67,8 @@ fn named_hulls(files: &[PathBuf]) -> Result<(Vec<NamedHull>, Vec<String>)> {
     let mut bar = Bar::new("hulls", sets.len() as u64);
     let mut hulls = Vec::with_capacity(sets.len());
     for PointSet { name, points, file, .. } in sets {
-        let failure = |message: String| Failure::file(&file, format!("hull \"{name}\": {message}"));
+        let failure =
+            |message: String| Failure::file(&file, format!("hull \"{}\": {message}", excerpt(&name)));
         let rounded: Vec<[f32; 3]> = points.iter().map(|point| point.map(|part| part as f32)).collect();
         if let Some(i) = rounded.iter().position(|point| !point.iter().all(|part| part.is_finite())) {
             let part = points[i].into_iter().find(|part| !(*part as f32).is_finite()).unwrap_or_default();

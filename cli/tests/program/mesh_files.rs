@@ -139,6 +139,33 @@ fn what_is_left_unread_is_a_warning() {
     assert_eq!((run.stderr.as_str(), run.code), (format!("hullfield: warning: {note}\n").as_str(), Some(0)));
 }
 
+/// A warning or an error with a name is one line, whatever the name.
+#[test]
+fn names_do_not_break_messages() {
+    let folder = Folder::new();
+    let comment = "# hullfield name: \"far\\n\\u001baway\"\n";
+    let cube: String = (0..8)
+        .map(|i| [0, 1, 2].map(|k| if i >> k & 1 == 1 { "100001.1" } else { "100000.1" }).join(" "))
+        .map(|row| format!("v {row}\n"))
+        .collect();
+    let plain = tetrahedron(3.0, "\n");
+    folder.write("a.obj", format!("o x\n{comment}{cube}o x\n{comment}{cube}o plain\n{plain}"));
+    folder.write("bodies.csv", "hull,x,y,z\nplain,0,0,0\n");
+    let run = folder.run("collide --backend cpu --hulls a.obj --bodies bodies.csv");
+    let warnings = run.stderr.matches("hullfield: warning: ").count();
+    assert!(warnings == 3 && !run.stderr.contains('\u{1b}'), "{run:?}");
+    assert!(
+        run.stderr.lines().filter(|line| line.contains("away")).all(|line| line.starts_with("hullfield: ")),
+        "{run:?}"
+    );
+    folder.write("a.obj", format!("o x\n{comment}v 1 1 1\no y\n{comment}"));
+    let run = folder.run("hull a.obj");
+    assert_eq!(
+        run.stderr,
+        "hullfield: warning: a.obj: line 4: object \"far??away\" has no points, it is left out\n"
+    );
+}
+
 /// A replaced file was readable to all.
 #[cfg(unix)]
 #[test]
