@@ -27,7 +27,7 @@ use crate::table::Table;
     Of glTF the transforms of nodes, instances (EXT_mesh_gpu_instancing), skins and morph weights are applied, as the file's nodes stand. Sparse \
     accessors and KHR_mesh_quantization are read; Draco, meshopt and other extensions that a file requires for its shapes are an error. Materials, \
     textures and animations are not read. Buffers are files beside the scene. Nodes may place meshes of 512 MiB, or of 64 times the file's size.\n\n\
-    What follows the announced triangles of a binary STL, or the announced rows of PLY and OFF, is not read, with a warning. --out writes a name that OBJ \
+    What follows the announced triangles of a binary STL, or the announced rows of PLY and OFF, is not read, with a warning; nor are numbers after those of a row of PLY. --out writes a name that OBJ \
     cannot express with _ for what it cannot, and the name itself in a comment, where hullfield finds it.\n\n\
     Coordinates are read in f64. An object that f32 cannot hold as it stands, because it is far from its origin, very small or very large, has its hull built \
     about its middle and at another scale, good to 1e-7 of its size. --out has the coordinates of the file. In --json a radius or a volume that no 64-bit float holds is null.\n\n\

@@ -59,6 +59,14 @@ pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Mesh> {
             read_element(name, element, &uses, rows.as_mut(), (&mut mesh, vertex_count))?;
         }
     }
+    if let Some(line) = rows.first_longer_line() {
+        mesh.note(
+            name,
+            format!(
+                "line {line} is the first with more numbers than the header announces, they are not read"
+            ),
+        );
+    }
     if let Some(rest) = rows.rest() {
         mesh.note(name, format!("{rest} after the rows that its header announces, they are not read"));
     }

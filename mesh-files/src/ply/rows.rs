@@ -37,6 +37,9 @@ pub(super) trait Rows {
     /// The line of the last row, in text.
     fn line(&self) -> Option<u64>;
 
+    /// The first line with more numbers than the header announces, in text.
+    fn first_longer_line(&self) -> Option<u64>;
+
     /// What is left after all rows, if anything is.
     fn rest(&mut self) -> Option<String>;
 }
@@ -46,12 +49,13 @@ pub(super) trait Rows {
 pub(super) struct Text<'a> {
     rest: &'a [u8],
     line: u64,
+    first_longer_line: Option<u64>,
 }
 
 impl<'a> Text<'a> {
     /// Rows after a header of `line` lines.
     pub(super) fn new(bytes: &'a [u8], line: u64) -> Self {
-        Self { rest: bytes, line }
+        Self { rest: bytes, line, first_longer_line: None }
     }
 
     /// The next line that is not blank. A line ends with a line feed, a carriage return, or both.
@@ -119,17 +123,23 @@ impl Rows for Text<'_> {
                 }
             }
         }
-        match words.next() {
-            Some(word) => Err((
-                String::new(),
-                format!("\"{}\" follows the values that the header announces", excerpt(word)),
-            )),
-            None => Ok(()),
+        // Some programs write more than they announce (MeshLab, colours of corners).
+        for word in words {
+            check_number(word).map_err(|_| {
+                let message = format!("\"{}\" follows the values that the header announces", excerpt(word));
+                (String::new(), message)
+            })?;
+            self.first_longer_line = self.first_longer_line.or(Some(self.line));
         }
+        Ok(())
     }
 
     fn line(&self) -> Option<u64> {
         Some(self.line)
+    }
+
+    fn first_longer_line(&self) -> Option<u64> {
+        self.first_longer_line
     }
 
     fn rest(&mut self) -> Option<String> {
@@ -243,6 +253,10 @@ impl Rows for Binary<'_> {
     }
 
     fn line(&self) -> Option<u64> {
+        None
+    }
+
+    fn first_longer_line(&self) -> Option<u64> {
         None
     }
 

@@ -195,8 +195,8 @@ fn counts_are_bounded_by_the_bytes_of_the_file() {
     let text = header("ascii", "\n") + "0 0 0\n1 0 0\n0 1 0\n99999999999 0 1 2\n";
     assert_eq!(error_of(&text), "a.ply: line 14, column vertex_indices: missing");
     assert_eq!(
-        error_of(&text.replace("0 1 0", "0 1 0 7")),
-        "a.ply: line 13: \"7\" follows the values that the header announces"
+        error_of(&text.replace("0 1 0", "0 1 0 x")),
+        "a.ply: line 13: \"x\" follows the values that the header announces"
     );
 }
 
@@ -235,6 +235,17 @@ fn elements_may_come_in_any_order_and_others_are_skipped() {
     let mesh = read("a.ply", &bytes).unwrap();
     assert_eq!(mesh.points, [[1.5, 200.0, -2.0], [0.0, 1.0, 3.0], [-4.0, 0.0, 300.0]]);
     assert_eq!((mesh.corners, mesh.faces.len()), (vec![2, 1, 0], 1));
+}
+
+#[test]
+fn more_numbers_than_announced_are_noted() {
+    let text = header("ascii", "\n") + "0 0 0\n1 0 0 255\n0 1 0 3 nan\n3 0 1 2 9 9\n";
+    let mesh = read("a.ply", text.as_bytes()).unwrap();
+    assert_eq!((mesh.points.len(), mesh.corners.len()), (3, 3));
+    assert_eq!(
+        mesh.notes(),
+        ["a.ply: line 12 is the first with more numbers than the header announces, they are not read"]
+    );
 }
 
 #[test]
