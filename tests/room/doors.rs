@@ -12,7 +12,7 @@ type Wall = [Point; 2];
 const NONE: [Vec<Point>; 0] = [];
 
 /// The distance between two segments that do not cross.
-fn apart(a: Wall, b: Wall) -> f64 {
+pub(crate) fn apart(a: Wall, b: Wall) -> f64 {
     let to_segment = |[from, to]: Wall, p: Point| {
         let [dx, dy] = [to[0] - from[0], to[1] - from[1]];
         let square = dx * dx + dy * dy;
@@ -67,7 +67,7 @@ fn shortest_of_disc(walls: &[Wall], radius: f64, [start, goal]: [Point; 2]) -> f
     }
 }
 
-fn walls_of(rings: &[Vec<Point>]) -> Vec<Wall> {
+pub(crate) fn walls_of(rings: &[Vec<Point>]) -> Vec<Wall> {
     rings.iter().flat_map(|ring| (0..ring.len()).map(|i| [ring[i], ring[(i + 1) % ring.len()]])).collect()
 }
 

@@ -9,6 +9,7 @@ mod paths;
 mod polygons;
 #[cfg(feature = "serde")]
 mod serde;
+mod spikes;
 #[cfg(feature = "serde")]
 #[path = "../common/wire.rs"]
 mod wire;

@@ -47,9 +47,10 @@ fn polygons(value: &Value) -> Result<Vec<Polygon>, String> {
     let mut found = Vec::new();
     collect(value, &mut found, 0)?;
     // An empty geometry is as none (RFC 7946, 3.1).
+    let count = found.len();
     found.retain(|polygon| !polygon.as_array().is_some_and(Vec::is_empty));
     if found.is_empty() {
-        return Err("it has no polygon".into());
+        return Err(if count > 0 { "the polygon has no rings" } else { "it has no polygon" }.into());
     }
     let name = |at: usize| if found.len() > 1 { format!("polygon {at}, ") } else { String::new() };
     found.iter().enumerate().map(|(at, rings)| polygon(rings).map_err(|error| name(at) + &error)).collect()
@@ -202,7 +203,7 @@ mod tests {
         for (text, part) in [
             (point, "no polygon"),
             (&feature("null"), "no polygon"),
-            (empty, "no polygon"),
+            (empty, "the polygon has no rings"),
             ("null", "not a type"),
             (r#"{"type":"Feature"}"#, "no \"geometry\""),
             (r#"{"type":"Polygon"}"#, "no \"coordinates\""),

@@ -218,7 +218,7 @@ fn repairs_are_reported() {
         (
             "flat",
             "[[[0,0],[9,0],[9,9],[0,9]],[[2,2],[3,3],[4,4]]]",
-            "ring 1, at (2, 2): a hole without area was left out",
+            "ring 1, at (2, 2): a ring without area was left out",
         ),
     ];
     for (name, rings, expected) in cases {
