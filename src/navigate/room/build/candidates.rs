@@ -300,7 +300,7 @@ mod tests {
     fn spikes_side_by_side_are_no_pairs() {
         let count = 30_000;
         let spike = |i: u32| {
-            let angle = 6.28 * f64::from(i) / f64::from(count);
+            let angle = 6.2 * f64::from(i) / f64::from(count);
             [DVec2::from_angle(angle), DVec2::from_angle(angle) * 3.0]
         };
         let segments: Vec<_> = (0..count).map(spike).collect();
