@@ -76,7 +76,8 @@ def _collected(geometry: Any, depth: int) -> list[list[Any]]:
     if kind == "Feature":
         return _collected(geometry.get("geometry"), depth + 1)
     if kind in ("FeatureCollection", "GeometryCollection"):
-        parts = geometry.get("features" if kind == "FeatureCollection" else "geometries") or ()
+        name = "features" if kind == "FeatureCollection" else "geometries"
+        parts = listed(name, geometry.get(name) or ())
         return [polygon for part in parts for polygon in _collected(part, depth + 1)]
     if kind in ("Point", "MultiPoint", "LineString", "MultiLineString", "LinearRing"):
         return []
@@ -84,8 +85,17 @@ def _collected(geometry: Any, depth: int) -> list[list[Any]]:
         raise InvalidInputError(f"the outline is a {kind!r:.60}, it must be of Polygons")
     coordinates = geometry.get("coordinates") or ()
     # Heights, if any, do not matter. Empty geometries are as none.
-    polygons = coordinates if kind == "MultiPolygon" else [coordinates]
-    return [[_ring(ring) for ring in polygon] for polygon in polygons if len(polygon) > 0]
+    polygons = listed("the coordinates of the outline", coordinates) if kind == "MultiPolygon" else [coordinates]
+    lists = [listed("a polygon of the outline", polygon) for polygon in polygons]
+    return [[_ring(ring) for ring in polygon] for polygon in lists if polygon]
+
+
+def listed(name: str, value: Any) -> list[Any]:
+    """The items of a list."""
+    try:
+        return list(value)
+    except TypeError:
+        raise InvalidInputError(f"{name} is {value!r:.60}, it must be a list") from None
 
 
 def _ring(ring: Any) -> Any:

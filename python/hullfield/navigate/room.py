@@ -40,6 +40,7 @@ from hullfield.navigate._room_polygons import (
     FreeDoorEnd,
     Repair,
     RepairKind,
+    listed,
     native_of_polygons,
     polygons_of,
     segments_of,
@@ -334,9 +335,11 @@ class Room:
         (12.0, 2)
         """
         found: list[Any] = []
-        for polygon in polygons:
-            is_geometry = hasattr(polygon, "__geo_interface__")
-            found.extend(polygons_of(polygon.__geo_interface__) if is_geometry else [list(polygon)])
+        for row, polygon in enumerate(listed("polygons", polygons)):
+            if hasattr(polygon, "__geo_interface__"):
+                found.extend(polygons_of(polygon.__geo_interface__))
+            else:
+                found.append(listed(f"polygons[{row}]", polygon))
         options = (_radius(radius), bool(squeeze), bool(merge), bool(repair), segments_of(doors))
         return cls._of(native_of_polygons(found, options))
 
