@@ -73,6 +73,9 @@ class Batch(Generic[S_co]):
         # Every wait for the answer gives these rows.
         object.__setattr__(self, "rows", frozen(self.rows))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Batch, (self.rows, self.stats))
+
     def __len__(self) -> int:
         return len(self.rows)
 

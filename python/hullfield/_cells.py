@@ -67,6 +67,9 @@ class CellPaths:
         object.__setattr__(self, "offsets", frozen(self.offsets))
         object.__setattr__(self, "cells", frozen(self.cells))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (CellPaths, (self.offsets, self.cells))
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 

@@ -183,9 +183,9 @@ def _targets(raster: Raster | None, targets: object) -> npt.NDArray[np.int32]:
     return np.stack([columns, rows, np.zeros_like(rows)], axis=1).astype(np.int32)
 
 
-def _checked(name: str, value: Any, frame_name: str, frame: Any) -> Raster:
-    """A raster in the order of the cells of the frame, (rows, columns)."""
-    found = raster_of(name, aligned(name, value, frame_name, frame))
+def _checked(name: str, value: Any) -> Raster:
+    """A raster, (rows, columns)."""
+    found = raster_of(name, value)
     if found.values.ndim != 2:
         raise InvalidInputError(f"{name} has the shape {found.values.shape}, it must be (rows, columns)")
     return found
@@ -254,19 +254,19 @@ def cost_distance(
 
     Cost: about 20 bytes and 0.1 µs a cell on one thread.
     """
-    raster, friction, elevation = plane(raster), plane(friction), plane(elevation)
-    given = {"the raster": raster, "friction": friction, "elevation": elevation}
+    given = {"the raster": plane(raster), "friction": plane(friction), "elevation": plane(elevation)}
     frame_name, frame = next(((name, array) for name, array in given.items() if is_labelled(array)), ("", None))
-    of_friction = _checked("friction", friction, frame_name, frame)
+    given = {name: aligned(name, array, frame_name, frame) for name, array in given.items()}
+    of_friction = _checked("friction", given["friction"])
     dtype = np.float32 if of_friction.values.dtype == np.float32 else np.float64
     checked = floats("friction", of_friction.filled(np.nan), dtype=dtype, any_shape=True)
-    of_targets = None if raster is None else _checked("the raster", raster, frame_name, frame)
+    of_targets = None if raster is None else _checked("the raster", given["the raster"])
     if of_targets is not None:
         _same_shape("the raster", of_targets, checked)
     target_cells = _targets(of_targets, targets)
     heights, is_outward = None, flag("walked_from_targets", walked_from_targets)
     if elevation is not None:
-        of_heights = _checked("elevation", elevation, frame_name, frame)
+        of_heights = _checked("elevation", given["elevation"])
         _same_shape("elevation", of_heights, checked)
         heights = floats("elevation", of_heights.filled(np.nan), dtype=np.float32, any_shape=True)
     elif slope_factors is not None or is_outward:
@@ -299,6 +299,6 @@ def cost_distance(
         factors,
         is_outward,
     )
-    place = None if frame is None else place_of(frame, friction)
+    place = None if frame is None else place_of(frame, given["friction"])
     at_targets = None if of_targets is None else _at(of_targets, target_cells)
     return Pending(native, lambda answer: CostDistance(answer, target_cells, at_targets, place, has_paths))

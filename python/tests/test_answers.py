@@ -168,6 +168,9 @@ def test_answers_pickle_or_say_why_not() -> None:
     found = ARENA.contacts(BODIES)
     loaded = pickle.loads(pickle.dumps(found))
     assert loaded.rows.tobytes() == found.rows.tobytes() and loaded.stats == found.stats
+    assert (
+        not loaded.rows.flags.writeable and not pickle.loads(pickle.dumps(SOLVED.paths([[1, 1]]))).cells.flags.writeable
+    )
     bodies = Bodies(ARENA)
     bodies.insert(BODIES)
     refused: list[Any] = [

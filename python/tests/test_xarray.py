@@ -69,6 +69,13 @@ def test_rasters_in_another_order_are_aligned(flip: str) -> None:
     assert turned(targets).values[row, column] == 3
 
 
+def test_sizes_come_from_coordinates_in_the_order_of_the_first_raster() -> None:
+    targets, friction, _ = scene()
+    bare = targets.drop_vars(["x", "y"]).transpose("x", "y")
+    found = cost_distance(bare, friction=friction)
+    assert np.array_equal(found.distances.T, cost_distance(targets, friction=friction).distances)
+
+
 def test_coordinates_that_are_off_by_rounding_are_the_same() -> None:
     targets, friction, _ = scene()
     near = friction.assign_coords(x=friction.x + 1e-9, y=friction.y.astype(np.float32))
