@@ -244,10 +244,10 @@ def test_arrays_of_any_layout_are_taken() -> None:
         (
             {"friction": np.full((2, 3), np.nan)},
             hullfield.NoGoalsError,
-            "no goal is left: of 1 given, 1 are on obstacles",
+            "no target is left: of 1 given, 1 are on barriers",
         ),
-        ({"targets": [(5, 0)]}, hullfield.NoGoalsError, "1 off the grid"),
-        ({"targets": [(-1, 0)]}, hullfield.NoGoalsError, "1 off the grid"),
+        ({"targets": [(5, 0)]}, hullfield.NoGoalsError, "1 outside of the raster"),
+        ({"targets": [(-1, 0)]}, hullfield.NoGoalsError, "1 outside of the raster"),
         ({"targets": np.zeros((0, 2), int)}, hullfield.NoGoalsError, "of 0 given"),
         ({"targets": [(0.5, 0.5)]}, hullfield.InvalidTypeError, "it must hold whole numbers"),
         ({"targets": [(2**40, 0)]}, hullfield.InvalidInputError, "32-bit numbers"),
