@@ -163,7 +163,8 @@ fn virtual_rasters() {
             text.replace("<VRTDataset ", "<VRTDataset subClass=\"VRTWarpedDataset\" "),
             "it is a VRTWarpedDataset",
         ),
-        (text.replace("source.tif", "/dev/zero"), "its source /dev/zero is no regular file"),
+        (text.replace("source.tif", "none.tif"), "its source none.tif is no regular file"),
+        (text.replace("source.tif", "/dev/zero"), "its source /dev/zero is of a format that is not read"),
         (text.replace("source.tif", "v.vrt"), "its source is a virtual raster too"),
         (text.replace("xOff=\"1\"", "xOff=\"2\""), "it shows more than its source has, which is 4 x 2"),
         (

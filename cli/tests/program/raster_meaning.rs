@@ -251,7 +251,7 @@ fn obstacles_of_zero_are_counted() {
         .write("u.tif", tiff(&[Picture::bytes([5, 1], &[1, 0, 0, 0, 9]).with_text(NO_DATA, "9")]))
         .write("n.tif", tiff(&[Picture::bytes([5, 1], &[1, 0, 0, 0, 9]).with_text(NO_DATA, "0")]))
         .write("m.map", "type octile\nheight 1\nwidth 5\nmap\n.....\n");
-    let word = "hullfield: warning: NAME: cells whose friction is 0 or less are obstacles: COUNT; a small positive number makes them free to travel\n";
+    let word = "hullfield: warning: NAME: cells whose friction is 0 or less are obstacles: COUNT; --units map --zero-friction free makes those of 0 free to travel\n";
     for (arguments, name, count) in [
         ("f.tif", "f.tif", "2 of 0 and 1 below 0"),
         ("u.tif", "u.tif", "3 of 0"),
@@ -265,6 +265,49 @@ fn obstacles_of_zero_are_counted() {
     }
     // No data is none of them.
     assert_eq!(words(&folder, "n.tif"), "");
+}
+
+/// A channel of friction 0 costs nothing, by every rule; what is below 0 stays an obstacle.
+#[test]
+fn zero_may_be_free_to_travel() {
+    let folder = Folder::new();
+    folder
+        .write(
+            "f.tif",
+            tiff(&[Picture::floats([6, 1], &[0.0, 0.0, 4.0, 0.0, 0.0, -1.0]).at([0.0, 0.0], [10.0, 10.0])]),
+        )
+        .write(
+            "u.tif",
+            tiff(&[Picture::bytes([6, 1], &[0, 0, 4, 0, 0, 9])
+                .with_text(NO_DATA, "9")
+                .at([0.0, 0.0], [10.0, 10.0])]),
+        )
+        .write("z.tif", tiff(&[Picture::bytes([6, 1], &[0; 6]).at([0.0, 0.0], [10.0, 10.0])]));
+    for name in ["f.tif", "u.tif"] {
+        for (rule, wanted) in [
+            ("entry", [0.0, 0.0, 0.0, 40.0, 40.0, INF]),
+            ("exit", [0.0, 0.0, 40.0, 40.0, 40.0, INF]),
+            ("mean", [0.0, 0.0, 20.0, 40.0, 40.0, INF]),
+        ] {
+            let flags = format!("{name} --units map --zero-friction free --cost-rule {rule}");
+            assert_eq!(distances(&folder, &flags), wanted, "{flags}");
+        }
+        let text = folder
+            .run(&format!("flow {name} --units map --zero-friction free --goal 0,0 --trace 4,0"))
+            .good();
+        assert!(text.contains("(4, 0) to (0, 0): 4 steps, distance 40 in map units"), "{text}");
+    }
+    let word = "hullfield: warning: f.tif: cells whose friction is 0 or less are obstacles: 1 below 0; --units map --zero-friction free makes those of 0 free to travel\n";
+    assert_eq!(words(&folder, "f.tif --units map --zero-friction free"), word);
+    assert_eq!(words(&folder, "u.tif --units map --zero-friction free"), "");
+    // Nothing but 0.
+    assert_eq!(distances(&folder, "z.tif --units map --zero-friction free"), [0.0; 6]);
+    let error = folder.run("flow u.tif --zero-friction free --goal 0,0").bad();
+    assert_eq!(error, "--zero-friction free: only with distances in map units, of a raster (--units map)");
+    let error = folder
+        .run("flow u.tif --zero-friction free --units map --goal 0,0 --memory-limit 100 --out d.tif")
+        .bad();
+    assert_eq!(error, "--zero-friction free: --memory-limit is too small for the map in one piece");
 }
 
 /// A map and costs that lie elsewhere, have other cells, another order of rows or another reference system.
@@ -345,4 +388,64 @@ fn degrees_are_said_to_be_degrees() {
         words(&folder, "cells.tif")
             .contains("its coordinates are degrees: distances take its cells for squares")
     );
+}
+
+/// Maps of ROS: fields for other programs, modes, opacity, and places in metres.
+#[test]
+fn maps_of_ros() {
+    let folder = Folder::new();
+    let yaml = "image: m.pgm\nresolution: 0.5\norigin: [10.0, 20.0, 0.0]\nnegate: 0\noccupied_thresh: 0.8\nfree_thresh: 0.2\n";
+    // 51 of 255 is a fifth: both thresholds themselves count.
+    folder
+        .write("m.pgm", "P2 # a comment\r3 2 255\n255 204 203\n52 51 255\n")
+        .write("m.yaml", format!("\u{feff}{yaml}map_type: occupancy\nextra: {{ deep: [1, .5] }}\n"))
+        .write("scale.yaml", format!("{yaml}mode: scale\n"))
+        .write("raw.yaml", format!("{yaml}mode: raw\n"))
+        .write("turned.yaml", yaml.replace("20.0, 0.0", "20.0, 1.5707963267948966"))
+        .write("device.yaml", yaml.replace("m.pgm", "/dev/zero"))
+        .write("dash.yaml", yaml.replace("m.pgm", "\"-\""))
+        .write("other.yaml", format!("{yaml}mode: dual\n"));
+    let report = |name: &str| -> serde_json::Value {
+        serde_json::from_str(&folder.run(&format!("flow {name} --goal 0,0 --backend cpu --json")).good())
+            .unwrap()
+    };
+    let counts = |name: &str| {
+        let counts = report(name)["counts"].clone();
+        [counts["obstacles"].as_u64().unwrap(), counts["unknown"].as_u64().unwrap()]
+    };
+    // Free, free, unknown; unknown, occupied, free.
+    assert_eq!(counts("m.yaml"), [3, 2]);
+    assert_eq!(counts("scale.yaml"), [3, 0]);
+    // Metres: the first row lies from 20.5 to 21.
+    for (name, place) in [("m.yaml", "10.6,20.9"), ("turned.yaml", "9.1,20.6")] {
+        let found = distances(&folder, &format!("{name} --goal-at={place} --units map"));
+        assert_eq!(found, [0.5, 0.0, INF, INF, INF, INF], "{name}");
+    }
+    let text = folder.run("flow m.yaml --goal-at 10.1,20.6 --units map --trace 1,0").good();
+    assert!(text.contains("0.50000 map units"), "{text}");
+    // Free in the mode raw is 0 alone; from 101 on nothing is known.
+    folder.write("m.pgm", "P2 3 2 255\n0 1 100\n101 0 255\n");
+    assert_eq!(counts("raw.yaml"), [4, 2]);
+    // What shines through is unknown in the mode scale, and a fourth colour in trinary.
+    let mut png = Vec::new();
+    let mut encoder = png::Encoder::new(&mut png, 2, 1);
+    encoder.set_color(png::ColorType::GrayscaleAlpha);
+    encoder.write_header().unwrap().write_image_data(&[255, 255, 255, 100]).unwrap();
+    folder.write("m.png", png);
+    for (name, mode, wanted) in [("s.yaml", "scale", [1, 1]), ("t.yaml", "trinary", [0, 0])] {
+        folder.write(name, format!("{}mode: {mode}\n", yaml.replace("m.pgm", "m.png")));
+        assert_eq!(counts(name), wanted, "{mode}");
+    }
+    for (name, message) in [
+        ("device.yaml", "/dev/zero: it is no regular file"),
+        ("dash.yaml", "-: cannot be read: "),
+        ("other.yaml", "other.yaml: field mode: \"dual\" is none of trinary, scale and raw"),
+    ] {
+        let error = folder.run(&format!("flow {name} --goal 0,0")).bad();
+        assert!(error.contains(message.trim_start_matches("-: ")), "{error}");
+    }
+    // Other pictures have no place.
+    let error = folder.run("flow m.png --goal 0,0 --units map").bad();
+    assert_eq!(error, "--units map: m.png says no place on a map, so its cells have no size");
+    assert!(folder.run("flow m.png --goal-at 1,2").bad().contains("m.png: it has no map coordinates"));
 }

@@ -14,7 +14,7 @@ use crate::read::{MapFiles, MapValues};
 #[command(
     after_long_help = concat!("A map is a MovingAI .map; a .png or .pgm, where pixels darker than middle grey are obstacles; a .yaml of ROS (map_server, nav2; modes trinary, scale and raw) with its picture, where every cell not known to be free is an obstacle; a .npy of bool or whole numbers, \
     [height, width] or [depth, height, width], 0 road and 1 obstacle; or a raster of friction, what entering each cell costs, where 0, less and \
-    no data are obstacles, and the program counts those of 0 and less: a GeoTIFF (.tif; strips or tiles, BigTIFF, whole numbers of 1 to 64 bits or floats of 16 to 64, stored as they are or by LZW, Deflate, PackBits or Zstandard), \
+    no data are obstacles, and the program counts those of 0 and less (--zero-friction free makes those of 0 free to travel): a GeoTIFF (.tif; strips or tiles, BigTIFF, whole numbers of 1 to 64 bits or floats of 16 to 64, stored as they are or by LZW, Deflate, PackBits or Zstandard), \
     a raw file (.raw, .img, .bil, .bsq, .bip, .dat, .bin, .flt) with a header of ENVI or Esri (.hdr) beside it, a grid of Esri in text (.asc), or a .vrt of one source. \
     Rasters mean what they mean to GDAL: a mask (in the file, or FILE.msk) comes before a number of no data, and that before a band of opacity; scale and offset are applied; FILE.aux.xml comes before the file, \
     and a world file last. --cost must lie where the map lies. x is the column, y the row, z the layer; \
@@ -86,6 +86,9 @@ pub(crate) struct Arguments {
     /// What the map's numbers are [default: friction for rasters but .npy without --cost, else obstacles]
     #[arg(long, value_enum)]
     pub(super) map_values: Option<MapValuesChoice>,
+    /// What cells of friction 0 are; free only with distances in map units, of a raster in one piece
+    #[arg(long, value_enum, default_value = "obstacle", conflicts_with_all = ["check", "tiles", "scenarios"])]
+    pub(super) zero_friction: ZeroFriction,
     /// The band of a raster of several, counted from 1; of MAP and of --cost alike
     #[arg(long, value_name = "N", value_parser = |text: &str| whole_u32(text, 1..=65536))]
     pub(super) band: Option<u32>,
@@ -193,6 +196,7 @@ impl Arguments {
             values: self.map_values(),
             band: self.band.map(|band| band as usize),
             in_map_units: self.units == Some(Units::Map),
+            zero_is_free: self.zero_friction == ZeroFriction::Free,
         }
     }
 
@@ -249,6 +253,15 @@ impl CostRuleChoice {
             Self::Mean => "mean",
         }
     }
+}
+
+/// What cells of friction 0 are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum ZeroFriction {
+    /// Obstacles, as those of less and of no data are
+    Obstacle,
+    /// Free to travel: a path over them adds nothing to a distance
+    Free,
 }
 
 /// Which cells' costs a step pays.

@@ -21,7 +21,7 @@ use crate::failure::{Failure, Result};
 use crate::output::{ReportStream, to_file};
 use crate::picture::{CellState, FieldPicture, write_png};
 use crate::progress::StageBar;
-use crate::read::{FrictionNumbers, MapRaster, write_npy};
+use crate::read::{FrictionNumbers, MapRaster, WholeFriction, write_npy};
 use crate::table::Table;
 
 /// Distances, row-major.
@@ -137,7 +137,7 @@ fn in_map_units(
     };
     let mut bar = StageBar::new();
     bar.at("reading friction", 0, 1);
-    let friction = raster.friction()?;
+    let WholeFriction { numbers: friction, least_distance } = raster.friction()?;
     let mut on_progress = |progress: hullfield::flow::CostDistanceProgress| {
         bar.at("solving", progress.solved_count, progress.tile_count);
         ControlFlow::Continue(())
@@ -153,7 +153,9 @@ fn in_map_units(
             cells.iter().map(|&value| is_barrier(value)).collect(),
         ),
     };
-    let CostDistance { distances, next, report, .. } = solved;
+    let CostDistance { mut distances, next, report, .. } = solved;
+    let without_cost = distances.iter_mut().filter(|distance| f64::from(**distance) < least_distance);
+    without_cost.for_each(|distance| *distance = 0.0);
     Ok(Solved {
         distances: Distances::Map(distances),
         next,

@@ -11,7 +11,7 @@ use hullfield::flow::{
 use hullfield::{Backend, Engine};
 use serde_json::json;
 
-use super::arguments::{Arguments, Units};
+use super::arguments::{Arguments, Units, ZeroFriction};
 use super::distances::{DistanceFile, DistanceType, Unit};
 use super::solved::{warn_of_cells, warn_of_goals};
 use crate::command::{common_json, extend, milliseconds, print_json};
@@ -56,6 +56,12 @@ pub(super) fn method(arguments: &Arguments) -> Result<Method> {
         ));
     }
     let is_cost_distance = is_weighted || arguments.allocation.is_some();
+    let zero_is_free = arguments.zero_friction == ZeroFriction::Free;
+    if zero_is_free && !is_float {
+        return Err(Failure::input(
+            "--zero-friction free: only with distances in map units, of a raster (--units map)",
+        ));
+    }
     let limit = arguments.engine.memory_limit().filter(|&limit| {
         let Some([width, height]) = raster_size(&arguments.map_files()) else { return false };
         let bytes_a_cell = if is_cost_distance { BYTES_A_CELL_OF_COST_DISTANCE } else { BYTES_A_CELL };
@@ -76,6 +82,11 @@ pub(super) fn method(arguments: &Arguments) -> Result<Method> {
                 "{flag}: not with friction in floats or in map units, another --cost-rule than entry, or --allocation"
             ))),
         };
+    }
+    if zero_is_free {
+        return Err(Failure::input(
+            "--zero-friction free: --memory-limit is too small for the map in one piece",
+        ));
     }
     let engine = engine()?;
     let flag = other_flag.or(flag_of(&[

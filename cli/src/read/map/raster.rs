@@ -32,6 +32,8 @@ pub(crate) struct MapFiles<'a> {
     pub(crate) band: Option<usize>,
     /// Whether distances are in map units, whatever the type of the numbers.
     pub(crate) in_map_units: bool,
+    /// Whether cells of friction 0 are free to travel; else they are obstacles.
+    pub(crate) zero_is_free: bool,
 }
 
 /// What entering each cell costs.
@@ -40,6 +42,8 @@ struct Friction {
     file: RasterFile,
     /// Whether 0 and negative costs are obstacles, as in GeoTIFF and raw files; else they are errors.
     has_obstacles: bool,
+    /// Whether 0 is free to travel; it is read as 0 then, and not as an obstacle.
+    zero_is_free: bool,
     /// Cells of 0 and of less, among those that were read.
     zero_count: AtomicU64,
     negative_count: AtomicU64,
@@ -61,14 +65,15 @@ pub(crate) struct MapRaster {
 }
 
 impl Friction {
-    fn open(path: &Path, has_obstacles: bool, band: Option<usize>, cache_bytes: u64) -> Result<Self> {
-        let file = RasterFile::open(path, band, cache_bytes)?;
+    fn open(path: &Path, has_obstacles: bool, files: &MapFiles<'_>, cache_bytes: u64) -> Result<Self> {
+        let file = RasterFile::open(path, files.band, cache_bytes)?;
+        let zero_is_free = files.zero_is_free;
         let is_cost = ["u16", "u32"].contains(&file.kind.name().as_str());
         if !has_obstacles && !is_cost && !file.has_floats() {
             return Err(Failure::file(path, "u16 or u32 expected, or floats"));
         }
         let [zero_count, negative_count] = [0, 0].map(AtomicU64::new);
-        Ok(Self { file, has_obstacles, zero_count, negative_count, counted: OnceLock::new() })
+        Ok(Self { file, has_obstacles, zero_is_free, zero_count, negative_count, counted: OnceLock::new() })
     }
 
     fn count(&self, zero_count: u64, negative_count: u64) {
@@ -96,7 +101,8 @@ impl Friction {
                     let allowed = "it must be 1 or more";
                     return Err(file.cell_error(window, first + place, "cost", value, allowed));
                 }
-                friction.push(if is_friction { value } else { f64::NAN });
+                let is_free = self.zero_is_free && value == 0.0;
+                friction.push(if is_friction || is_free { value } else { f64::NAN });
             }
             self.count(zero_count, negative_count);
             segment(first, &friction)
@@ -156,6 +162,7 @@ impl Friction {
     /// Warns of cells whose friction is 0 or less.
     fn warn_of_zeros(&self) {
         let &[zero, less] = self.counted.get().unwrap_or(&[0, 0]);
+        let zero = if self.zero_is_free { 0 } else { zero };
         let text = match (zero, less) {
             (0, 0) => return,
             (zero, 0) => format!("{zero} of 0"),
@@ -163,7 +170,7 @@ impl Friction {
             (zero, less) => format!("{zero} of 0 and {less} below 0"),
         };
         warn_once(format!(
-            "{}: cells whose friction is 0 or less are obstacles: {text}; a small positive number makes them free to travel",
+            "{}: cells whose friction is 0 or less are obstacles: {text}; --units map --zero-friction free makes those of 0 free to travel",
             self.file.path.display()
         ));
     }
@@ -172,7 +179,7 @@ impl Friction {
 impl MapRaster {
     /// Opens a map, and costs beside it. `cache_bytes` is what decoded strips or tiles may take.
     pub(crate) fn open(files: &MapFiles<'_>, cache_bytes: u64) -> Result<Self> {
-        let &MapFiles { map, costs, values, band, in_map_units } = files;
+        let &MapFiles { map, costs, values, band, in_map_units, .. } = files;
         let default =
             if is_raster(map) && costs.is_none() { MapValues::Friction } else { MapValues::Obstacles };
         let cache_bytes = if costs.is_some() { cache_bytes / 2 } else { cache_bytes };
@@ -184,7 +191,7 @@ impl MapRaster {
                     "--cost: the map's own numbers are friction, give one of the two",
                 ));
             }
-            raster.friction = Some(Friction::open(map, true, band, cache_bytes)?);
+            raster.friction = Some(Friction::open(map, true, files, cache_bytes)?);
         } else {
             let obstacles = RasterFile::open(map, band, cache_bytes)?;
             if obstacles.has_floats() {
@@ -195,7 +202,7 @@ impl MapRaster {
                 ));
             }
             raster.obstacles = Some(obstacles);
-            let open = |path: &Path| Friction::open(path, is_raster(path), band, cache_bytes);
+            let open = |path: &Path| Friction::open(path, is_raster(path), files, cache_bytes);
             raster.friction = costs.map(open).transpose()?;
         }
         raster.is_float |= raster.has_floats();
@@ -350,26 +357,31 @@ impl MapRaster {
         Ok(costs)
     }
 
-    /// The friction of all cells, row-major; NaN for obstacles.
-    pub(crate) fn friction(&self) -> Result<FrictionNumbers> {
+    /// The friction of all cells.
+    pub(crate) fn friction(&self) -> Result<WholeFriction> {
         let [width, height] = self.size();
         let path = self.files().next().map(|file| file.path.as_path()).unwrap_or(Path::new(""));
         let window = RasterWindow { x: 0, y: 0, width, height };
         let is_single = self.friction.as_ref().is_some_and(|friction| friction.file.has_singles());
-        let friction = if is_single {
+        let zero_is_free = self.friction.as_ref().is_some_and(|friction| friction.zero_is_free);
+        let mut least_distance = 0.0;
+        let numbers = if is_single && !zero_is_free {
             let mut cells = array(path, [width, height], 1.0_f32)?;
             self.read_friction(window, |at, value| cells[at] = value as f32)?;
             FrictionNumbers::Single(cells)
         } else {
             let mut cells = array(path, [width, height], 1.0_f64)?;
             self.read_friction(window, |at, value| cells[at] = value)?;
+            if zero_is_free {
+                least_distance = replace_zeros(&mut cells, self.cell_size());
+            }
             FrictionNumbers::Double(cells)
         };
         if let Some(friction) = &self.friction {
             friction.note_counts();
             friction.warn_of_zeros();
         }
-        Ok(friction)
+        Ok(WholeFriction { numbers, least_distance })
     }
 
     /// Reads the friction of a window as the files have it, whole or not; NaN for obstacles. `put` has the place of a cell in the window, and gets none of the cells of a
@@ -449,7 +461,28 @@ fn alike(place: &Georeference, map_place: &Georeference, costs: &RasterFile, map
     Ok(())
 }
 
-/// The friction of the cells of a map; NaN for obstacles.
+/// The friction of all cells of a map.
+#[derive(Debug)]
+pub(crate) struct WholeFriction {
+    pub(crate) numbers: FrictionNumbers,
+    /// Shorter distances are 0: their paths lead over cells of friction 0 alone.
+    pub(crate) least_distance: f64,
+}
+
+/// What stands for a friction of 0, as part of the least one above it: a path over 2³⁰ such cells adds less than f32 can show.
+const ALMOST_ZERO: f64 = 1.0 / (1_u64 << 60) as f64;
+
+/// Replaces friction of 0 by almost nothing, as a step must have a length. Returns the distance below which all of a path's cells had 0.
+fn replace_zeros(cells: &mut [f64], [width, height]: [f64; 2]) -> f64 {
+    let least = cells.iter().copied().filter(|&value| value > 0.0).fold(f64::INFINITY, f64::min);
+    let least = if least < f64::INFINITY { least } else { 1.0 };
+    let almost_zero = (least * ALMOST_ZERO).max(f64::MIN_POSITIVE);
+    cells.iter_mut().filter(|value| **value == 0.0).for_each(|value| *value = almost_zero);
+    // Half of a step onto the cell of least friction, by the mean of both, is much more.
+    least * width.min(height) / f64::from(1 << 20)
+}
+
+/// The friction of the cells of a map, row-major; NaN for obstacles.
 #[derive(Debug)]
 pub(crate) enum FrictionNumbers {
     Single(Vec<f32>),
@@ -512,7 +545,7 @@ pub(crate) fn friction(
     path: &Path,
     map: &mut Map,
 ) -> Result<(Vec<u32>, Option<Georeference>)> {
-    let costs_file = Friction::open(path, true, files.band, u64::MAX)?;
+    let costs_file = Friction::open(path, true, files, u64::MAX)?;
     let file = &costs_file.file;
     if file.has_floats() {
         let name = if file.kind.is_float() { file.kind.name() } else { "scaled".into() };

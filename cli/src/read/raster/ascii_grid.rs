@@ -4,9 +4,9 @@
 
 use std::path::Path;
 
-use super::file::Opened;
 use super::georeference::Georeference;
 use super::kind::{Class, Kind};
+use super::opened::Opened;
 use crate::failure::{Failure, Result};
 use crate::read::input;
 use crate::read::map::check_size;

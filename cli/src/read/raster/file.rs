@@ -15,7 +15,8 @@ use super::georeference::Georeference;
 use super::geotiff::{self, TiffCells};
 use super::kind::{Kind, NoData};
 use super::metadata::{self, Metadata};
-use super::{ascii_grid, header, virtual_raster};
+use super::opened::Opened;
+use super::{ascii_grid, header};
 use crate::failure::{Failure, Result};
 use crate::output::warn;
 use crate::read::map::{NPY_HEADER_ROOM, NpyHeader, check_size, npy_shape_text, parse_npy_header};
@@ -41,6 +42,11 @@ fn format(path: &Path) -> Option<Format> {
         "vrt" => Some(Format::Virtual),
         _ => None,
     }
+}
+
+/// Whether a file is a virtual raster.
+pub(super) fn is_virtual(path: &Path) -> bool {
+    format(path) == Some(Format::Virtual)
 }
 
 /// Whether a file is a raster whose cells are numbers by nature; a `.npy` may also be a map.
@@ -95,29 +101,15 @@ pub(crate) struct RasterFile {
 /// Takes the values of some cells of a row of a window, and the place of the first of them in the window.
 pub(crate) type Values<'a, T> = dyn FnMut(usize, &[T]) -> Result<(), Error> + 'a;
 
-/// What a format gives.
-pub(super) struct Opened {
-    pub(super) size: [usize; 2],
-    pub(super) kind: Kind,
-    pub(super) no_data: Option<String>,
-    /// Scale and offset.
-    pub(super) scaling: [Option<f64>; 2],
-    pub(super) georeference: Georeference,
-}
-
 impl RasterFile {
-    /// Opens a file; one without an extension that is known is taken for `.npy`. `band` is counted from 1; without it the file has one. `cache_bytes` is
-    /// what decoded strips or tiles may take.
+    /// Opens a file that is no virtual raster; one without an extension that is known is taken for `.npy`.
     ///
     /// # Errors
-    /// What is no raster of numbers, what says of them what is not understood, and what is cut short.
-    pub(crate) fn open(path: &Path, band: Option<usize>, cache_bytes: u64) -> Result<Self> {
+    /// Those of [`Self::open`].
+    pub(super) fn open_plain(path: &Path, band: Option<usize>, cache_bytes: u64) -> Result<Self> {
         let format = format(path);
-        if !matches!(format, Some(Format::Npy | Format::Virtual) | None) {
+        if !matches!(format, Some(Format::Npy) | None) {
             return Self::open_with_metadata(path, band, cache_bytes, format);
-        }
-        if format == Some(Format::Virtual) {
-            return virtual_raster::open(path, band, cache_bytes);
         }
         if band.is_some_and(|band| band != 1) {
             return Err(Failure::input(format!("--band: {} has no bands", path.display())));

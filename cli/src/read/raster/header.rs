@@ -5,10 +5,10 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::file::Opened;
 use super::georeference::Georeference;
 use super::geotiff::{no_such_band, several_bands};
 use super::kind::{Class, Kind};
+use super::opened::Opened;
 use super::reference_system::{Coordinates, ReferenceSystem};
 use crate::failure::{Failure, Result};
 use crate::read::text::excerpt;

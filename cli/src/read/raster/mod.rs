@@ -14,6 +14,7 @@ mod header;
 mod ifd;
 mod kind;
 mod metadata;
+mod opened;
 mod reference_system;
 mod unpack;
 mod virtual_raster;

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 
 use roxmltree::{Document, Node};
 
-use super::file::{Opened, RasterFile, warn_once};
+use super::file::{RasterFile, is_raster, is_virtual, warn_once};
 use super::georeference::Georeference;
 use super::geotiff::{no_such_band, several_bands};
 use super::kind::NoData;
 use super::metadata::{Metadata, child_text, children, number, of_dataset, projection_beside, text_beside};
+use super::opened::Opened;
 use crate::failure::{Failure, Result};
 use crate::read::text::excerpt;
 
@@ -28,22 +29,43 @@ struct Shown {
     metadata: Metadata,
 }
 
+impl RasterFile {
+    /// Opens a file; one without an extension that is known is taken for `.npy`. `band` is counted from 1; without it the file has one. `cache_bytes` is
+    /// what decoded strips or tiles may take.
+    ///
+    /// # Errors
+    /// What is no raster of numbers, what says of them what is not understood, and what is cut short.
+    pub(crate) fn open(path: &Path, band: Option<usize>, cache_bytes: u64) -> Result<Self> {
+        if is_virtual(path) {
+            open(path, band, cache_bytes)
+        } else {
+            Self::open_plain(path, band, cache_bytes)
+        }
+    }
+}
+
 /// Opens a virtual raster.
 ///
 /// # Errors
 /// All but one source, whose numbers are shown as they are.
-pub(super) fn open(path: &Path, band: Option<usize>, cache_bytes: u64) -> Result<RasterFile> {
+fn open(path: &Path, band: Option<usize>, cache_bytes: u64) -> Result<RasterFile> {
     let invalid = |message: String| Failure::file(path, message);
     let text = text_beside(path)?.ok_or_else(|| invalid("cannot be read: there is no such file".into()))?;
     let document = Document::parse(&text).map_err(|error| invalid(format!("it is no XML: {error}")))?;
     let shown = shown(document.root_element(), path, band).map_err(invalid)?;
-    if shown.source.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("vrt")) {
+    if is_virtual(&shown.source) {
         return Err(invalid("its source is a virtual raster too: name that one".into()));
+    }
+    if !is_raster(&shown.source) {
+        let source = shown.source.display();
+        return Err(invalid(format!(
+            "its source {source} is of a format that is not read (gdal_translate makes a GeoTIFF of it)"
+        )));
     }
     if !shown.source.is_file() {
         return Err(invalid(format!("its source {} is no regular file", shown.source.display())));
     }
-    let source = RasterFile::open(&shown.source, Some(shown.source_band), cache_bytes)?;
+    let source = RasterFile::open_plain(&shown.source, Some(shown.source_band), cache_bytes)?;
     let is_inside =
         |k: usize| shown.first[k].checked_add(shown.size[k]).is_some_and(|end| end <= source.size[k]);
     if !is_inside(0) || !is_inside(1) {
