@@ -145,9 +145,9 @@ mod tests {
             message_of("hullfield collide --hulls a --bodies b --margin nan"),
             "--margin: \"nan\" is not finite"
         );
-        let unknown = message_of("hullfield flow a --goals 1,2");
+        let unknown = message_of("hullfield flow a --gaols 1,2");
         assert!(
-            unknown.starts_with("unexpected argument '--goals' found") && unknown.ends_with("(see --help)"),
+            unknown.starts_with("unexpected argument '--gaols' found") && unknown.ends_with("(see --help)"),
             "{unknown}"
         );
         for line in [

@@ -16,6 +16,8 @@ const PLACE: [(Tag, &[f64]); 2] = [
     (Tag::ModelPixelScaleTag, &[20.0, 50.0, 0.0]),
     (Tag::ModelTiepointTag, &[0.0, 0.0, 0.0, 1000.0, 9000.0, 0.0]),
 ];
+/// Cells of 1 by 1.
+const UNITS: [(Tag, &[f64]); 2] = [(Tag::ModelPixelScaleTag, &[1.0, 1.0, 0.0]), PLACE[1]];
 /// In the order of codes: N, E, S, W, NE, SE, SW, NW.
 const OFFSETS: [[isize; 2]; 8] = [[0, -1], [1, 0], [0, 1], [-1, 0], [1, -1], [1, 1], [-1, 1], [-1, -1]];
 
@@ -263,7 +265,7 @@ fn goals_from_files() {
     let error = folder.run("flow map.tif --goal 2,3 --paths p.geojson").bad();
     assert_eq!(error, "--paths: name the starts of paths by --trace or --trace-at");
     let error = folder.run("flow map.tif --goal 2,3 --max-distance -1").bad();
-    assert!(error.contains("it must be a finite number of 0 or more"), "{error}");
+    assert!(error.contains("\"-1\" is not a finite number of 0 or more"), "{error}");
 }
 
 /// A limit is in the unit of the distances; in whole steps a fraction counts for nothing.
@@ -273,7 +275,7 @@ fn limits_in_fractions() {
     let line = Form { chunk: [6, 1], compression: 1, has_predictor: false };
     let cells: Vec<u8> = [1_u16; 6].iter().flat_map(|cost| cost.to_ne_bytes()).collect();
     folder
-        .write("line.tif", tiff::<TiffKindStandard>([6, 1], line, &cells, 2, 1, &[], None))
+        .write("line.tif", tiff::<TiffKindStandard>([6, 1], line, &cells, 2, 1, &UNITS, None))
         .write("half.tif", tiff::<TiffKindStandard>([6, 1], line, &floats([0.5; 6]), 4, 3, &[], None));
     for (arguments, count) in [
         ("line.tif --max-distance 815.9", 2),

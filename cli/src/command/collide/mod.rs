@@ -29,6 +29,9 @@ use crate::failure::{Failure, Result};
 use crate::output::{OutputFlag, ReportStream, Sink, check_outputs, to_stdout, warn};
 use crate::read::{Bodies, bodies, is_dash, pairs};
 
+/// From so many pairs on the program warns before it examines each: about an hour on one core.
+const MANY_PAIRS: u64 = 1 << 32;
+
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if probe::run(arguments)? {
         return Ok(());
@@ -101,6 +104,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         Some(given) => PairSource::Given(given),
         None => PairSource::without_list(&hulls, bodies.columns(), query.margin(), arguments.all_pairs),
     };
+    if let Some(count) = source.pair_count(bodies.bodies.len() as u64).filter(|&count| count >= MANY_PAIRS) {
+        warn(format_args!(
+            "every two of {} bodies are {count} pairs, which take hours: --margin M finds those that are near alone",
+            bodies.bodies.len()
+        ));
+    }
     // Created before the query, so that a missing folder is reported at once.
     let mut sink = Sink::new(rows_out.as_deref())?;
     let as_json = arguments.json && rows_out.is_none();

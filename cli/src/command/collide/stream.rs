@@ -49,6 +49,17 @@ impl PairSource<'_> {
     }
 }
 
+impl PairSource<'_> {
+    /// How many pairs are examined one by one, of so many rows of bodies; none where the broad phase chooses.
+    pub(super) fn pair_count(&self, row_count: u64) -> Option<u64> {
+        match self {
+            Self::Given(pairs) => Some(pairs.len() as u64),
+            Self::OneQuery(Pairs::BroadPhase) => None,
+            Self::OneQuery(_) | Self::All => Some(row_count * row_count.saturating_sub(1) / 2),
+        }
+    }
+}
+
 /// An upper bound on the distance between any two points of the scene.
 fn scene_diameter(hulls: &[Hull], columns: BodyColumns<'_>) -> f64 {
     let radii: Vec<f64> = hulls
@@ -264,5 +275,8 @@ mod tests {
         assert_eq!(source(Some(5.0), true), PairSource::OneQuery(Pairs::Exhaustive));
         assert_eq!(source(Some(5.0), false), PairSource::OneQuery(Pairs::BroadPhase));
         assert_eq!(source(None, false), PairSource::OneQuery(Pairs::BroadPhase));
+        let counts = [(None, false), (Some(5.0), true), (Some(20.0), false)]
+            .map(|(margin, all_pairs)| source(margin, all_pairs).pair_count(400_000));
+        assert_eq!(counts, [None, Some(79_999_800_000), Some(79_999_800_000)]);
     }
 }

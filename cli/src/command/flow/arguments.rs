@@ -169,7 +169,7 @@ pub(crate) struct Arguments {
 fn length(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(length @ 0.0..) if f64::is_finite(length) => Ok(length),
-        _ => Err("it must be a finite number of 0 or more".to_owned()),
+        _ => Err(format!("\"{text}\" is not a finite number of 0 or more")),
     }
 }
 
