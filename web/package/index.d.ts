@@ -786,7 +786,10 @@ export interface RoomOptions {
   merge?: boolean;
   /** Whether rings that cross are repaired. Default: true. */
   repair?: boolean;
-  /** Doors, (n, 4): segments across which nobody walks while they are shut. They are open at first. */
+  /**
+   * Doors, (n, 4): segments from one wall to another, across which nobody walks while they are shut. They are open at first. A shut door is a wall
+   * for the radius too. A door that misses its walls, or crosses no floor, is an error.
+   */
   doors?: Float64Array;
 }
 

@@ -16,6 +16,11 @@ pub(crate) const FIRST_DOOR_LAYER: u32 = 1 << 31;
 /// How many rounds of cutting there may be.
 const MAX_ROUNDS: u32 = 64;
 
+/// From this round on crossings are rounded to a grid, at first of 2⁻⁵⁰ of the largest coordinate, then of twice as much every five rounds. So
+/// crossings that lie within a few ulps of one another become one point, and the cutting ends where many edges are nearly parallel.
+const FIRST_GRID_ROUND: u32 = 8;
+const ROUNDS_PER_GRID: u32 = 5;
+
 /// So many pairs of overlapping boxes are looked at for each segment before pairs are sought otherwise.
 const BOXES_PER_EDGE: usize = 32;
 
@@ -103,7 +108,8 @@ impl Arrangement {
         for round in 0.. {
             self.merge_coincident();
             let ranges = self.edges();
-            let (cuts, intersections) = self.find_intersections(&ranges, new_edges.as_deref())?;
+            let grid = self.grid(round);
+            let (cuts, intersections) = self.find_intersections(&ranges, new_edges.as_deref(), grid)?;
             let place = intersections.first().map(|intersection| intersection.place);
             first.get_or_insert(intersections);
             if cuts.is_empty() {
@@ -115,6 +121,13 @@ impl Arrangement {
             new_edges = Some(self.split(&ranges, cuts));
         }
         Ok(first.unwrap_or_default())
+    }
+
+    /// The grid to which a round rounds crossings, if any.
+    fn grid(&self, round: u32) -> Option<f64> {
+        let turn = round.checked_sub(FIRST_GRID_ROUND)? / ROUNDS_PER_GRID;
+        let largest = self.points.iter().fold(0.0, |most: f64, point| most.max(point.abs().max_element()));
+        Some(largest * f64::EPSILON * f64::from(4 << turn))
     }
 
     /// Sorts the segments and adds up the windings of those with the same ends and layer.
@@ -152,6 +165,7 @@ impl Arrangement {
         &mut self,
         edges: &[std::ops::Range<usize>],
         new_edges: Option<&[(u32, u32)]>,
+        grid: Option<f64>,
     ) -> Result<(Vec<(u32, u32)>, Vec<Intersection>), CuttingError> {
         let ends: Vec<[u32; 2]> =
             edges.iter().map(|run| [self.segments[run.start].a, self.segments[run.start].b]).collect();
@@ -212,6 +226,7 @@ impl Arrangement {
                 let place = crate::navigate::shared::predicate::crossing(pa, pb, a_height, b_height);
                 // Whatever the rounding, the crossing lies within both boxes.
                 let place = place.clamp(boxes[i].low, boxes[i].high).clamp(boxes[j].low, boxes[j].high);
+                let place = grid.map_or(place, |grid| (place / grid).round() * grid);
                 crossings.push((i as u32, j as u32, place));
                 intersections.push(Intersection { layers, place, kind: IntersectionKind::Crossing });
             }
@@ -433,7 +448,7 @@ mod tests {
         }
         arrangement.arrange().unwrap();
         let edges = arrangement.edges();
-        let (cuts, intersections) = arrangement.find_intersections(&edges, None).unwrap();
+        let (cuts, intersections) = arrangement.find_intersections(&edges, None, None).unwrap();
         assert!(cuts.is_empty() && intersections.is_empty());
     }
 }
