@@ -67,6 +67,9 @@ pub(crate) struct Intersection {
     pub(crate) kind: IntersectionKind,
 }
 
+/// Cuts of edges, as (edge, point).
+type Cuts = Vec<(u32, u32)>;
+
 /// How two segments meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IntersectionKind {
@@ -166,7 +169,7 @@ impl Arrangement {
         edges: &[std::ops::Range<usize>],
         new_edges: Option<&[(u32, u32)]>,
         grid: Option<f64>,
-    ) -> Result<(Vec<(u32, u32)>, Vec<Intersection>), CuttingError> {
+    ) -> Result<(Cuts, Vec<Intersection>), CuttingError> {
         let ends: Vec<[u32; 2]> =
             edges.iter().map(|run| [self.segments[run.start].a, self.segments[run.start].b]).collect();
         let boxes: Vec<Box2> = ends
@@ -269,7 +272,7 @@ impl Arrangement {
     }
 
     /// Replaces each cut edge by its pieces. Returns the ends of the pieces, sorted.
-    fn split(&mut self, edges: &[std::ops::Range<usize>], cuts: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+    fn split(&mut self, edges: &[std::ops::Range<usize>], cuts: Cuts) -> Vec<(u32, u32)> {
         let mut added = Vec::new();
         let mut stops: Vec<(f64, u32)> = Vec::new();
         for group in cuts.chunk_by(|x, y| x.0 == y.0) {
