@@ -139,7 +139,7 @@ fn refusal(what: &str, error: &Error, input: &dyn std::fmt::Debug) -> &'static s
 fn ask(random: &mut Random, room: &mut Room, polygons: &[Vec<Ring>]) -> hullfield::Result<()> {
     assert!(room.area() >= 0.0 && room.island_count() > 0);
     let points: Vec<[f64; 2]> = polygons.iter().flatten().flatten().copied().collect();
-    let mut point = |random: &mut Random| {
+    let point = |random: &mut Random| {
         let (a, b) = (points[random.below(points.len())], points[random.below(points.len())]);
         [0, 1].map(|k: usize| 0.5 * a[k] + 0.5 * b[k])
     };
