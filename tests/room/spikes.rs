@@ -19,8 +19,9 @@ fn spiky(count: usize, reach: impl Fn(usize) -> f64) -> Ring {
 }
 
 fn comb(teeth: usize) -> Ring {
-    let tooth =
-        |k: usize| [10.0 - 10.0 * (k as f64 + 0.5) / teeth as f64, if k % 2 == 0 { 5.0 } else { 1.0 }];
+    let tooth = |k: usize| {
+        [10.0 - 10.0 * (k as f64 + 0.5) / teeth as f64, if k.is_multiple_of(2) { 5.0 } else { 1.0 }]
+    };
     [[0.0, 0.0], [10.0, 0.0]].into_iter().chain((0..teeth).map(tooth)).chain([[0.0, 3.0]]).collect()
 }
 
@@ -31,7 +32,7 @@ fn points_are_in_the_room_where_no_wall_is_within_the_radius() {
     let square = vec![[-8.0, -8.0], [8.0, -8.0], [8.0, 8.0], [-8.0, 8.0]];
     let count = extent(160, 900);
     let rooms = [
-        ("star", vec![spiky(count, |k| if k % 2 == 0 { 3.0 } else { 1.0 })]),
+        ("star", vec![spiky(count, |k| if k.is_multiple_of(2) { 3.0 } else { 1.0 })]),
         ("comb", vec![comb(count)]),
         ("hole", vec![square.clone(), spiky(count, |k| heights[k])]),
         ("far hole", vec![square, spiky(count, |k| heights[k])]),

@@ -49,7 +49,7 @@ fn base(random: &mut Random) -> Vec<Vec<Ring>> {
             let count = 5 + random.below(40);
             let spike = |k: usize| {
                 let (sin, cos) = (std::f64::consts::TAU * k as f64 / count as f64).sin_cos();
-                let reach = if k % 2 == 0 { 10.0 } else { 1.0 };
+                let reach = if k.is_multiple_of(2) { 10.0 } else { 1.0 };
                 [reach * cos, reach * sin]
             };
             vec![vec![(0..count).map(spike).collect()]]
