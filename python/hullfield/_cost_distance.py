@@ -113,8 +113,8 @@ class CostDistance:
         return Pending(native, lambda answer: CellPaths(answer[0], cut(answer[1], 2)))
 
     def to_xarray(self) -> Any:
-        """The distances as an ``xarray.DataArray`` of the name ``cost_distance``, with the coordinates and the reference system of the rasters, of which one
-        must have been one. Its attributes are its own: it has units where those of friction and of the coordinates are said."""
+        """The distances as an ``xarray.DataArray`` named ``cost_distance``, with the coordinates and the reference system of the rasters, of which
+        one must have been one. Its attributes are its own: it has units where those of friction and of the coordinates are said."""
         if self._place is None:
             raise InvalidTypeError("no raster was an xarray.DataArray, so there are no coordinates")
         attributes = {"long_name": "least cost to the nearest target"}

@@ -81,8 +81,8 @@ class Engine:
 
 
 def _hush() -> None:
-    """Mesa's layer that orders GPUs writes an error to stderr where a process has no session of Wayland. This asks it not to load then: the library chooses
-    its adapter itself."""
+    """Asks Mesa's layer that orders GPUs not to load where a process has no session of Wayland, because it writes an error to stderr there. The
+    library chooses its adapter itself."""
     if not os.environ.get("XDG_RUNTIME_DIR"):
         os.environ.setdefault("NODEVICE_SELECT", "1")
 

@@ -1,4 +1,4 @@
-"""Whatever is given to collide, cost_distance and work, the answer is an error of hullfield, or an answer; and it is the same for every layout of the arrays."""
+"""Whatever is given to collide, cost_distance and work, the answer is an error of hullfield, or the same answer for every layout of arrays."""
 
 from collections.abc import Callable
 from typing import Any
