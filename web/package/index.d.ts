@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" />
 /**
  * hullfield: mass collision of convex hulls, flow fields and shortest paths.
  *
@@ -6,6 +7,10 @@
  * input is a {@link HullfieldError} that says what, where and what is allowed; methods that return a promise reject it, others throw it.
  *
  * Objects of the classes hold memory of the module. It is given back when they are collected, or at once by `free()`; after that they can't be used.
+ * `using` frees an object at the end of its block.
+ *
+ * A fault of the module, as where it finds no memory, is an error of the code `outOfMemory` or `internal`. The module is then made anew: all objects made so far are
+ * gone, and new ones can be made at once.
  */
 
 /** What `init` takes: where the module is, its bytes, or the module. */
@@ -33,14 +38,17 @@ export class HullfieldError extends Error {
 }
 
 /** A point or a vector: an array or a typed array of three numbers. */
-export type Vector3 = readonly [number, number, number] | Float32Array | Float64Array;
+export type Vector3 = readonly number[] | Float32Array | Float64Array;
 /** A point or a vector of two numbers. */
-export type Vector2 = readonly [number, number] | Float32Array | Float64Array;
+export type Vector2 = readonly number[] | Float32Array | Float64Array;
 
 /** Where queries run. */
 export class Engine {
   private constructor();
-  /** The CPU: the thread that calls. A query is done within the call, so pages that must not stop call from a worker. */
+  /**
+   * The CPU: the thread that calls. A query is done within the call, so pages that must not stop call from a worker. The rows of an answer may take 1 GiB, as on every
+   * engine; a query with more is refused (`memoryLimit`), mostly after a sample of its pairs.
+   */
   static cpu(): Engine;
   /** A real GPU through WebGPU if there is one that passes the self-test, else the CPU. `reason` says what was chosen. Takes up to some seconds. */
   static auto(): Promise<Engine>;
@@ -58,6 +66,8 @@ export class Engine {
   copy(): Engine;
   /** Gives the handle's memory back. */
   free(): void;
+  /** As `free`, for `using`. */
+  [Symbol.dispose](): void;
 }
 
 /** A convex hull, in its own frame and units. */
@@ -99,6 +109,8 @@ export class Hull {
   copy(): Hull;
   /** Gives the handle's memory back. Arenas keep their hulls. */
   free(): void;
+  /** As `free`, for `using`. */
+  [Symbol.dispose](): void;
 }
 
 /** Bodies as columns. All columns have as many rows, n; those that are missing have their defaults. */
@@ -547,6 +559,8 @@ export class Arena {
   readonly hullCount: number;
   /** Gives the arena's memory back, also on the GPU. */
   free(): void;
+  /** As `free`, for `using`. */
+  [Symbol.dispose](): void;
 }
 
 /** Options of a grid. */
@@ -591,6 +605,8 @@ export class Grid {
   copy(): Grid;
   /** Gives the grid's memory back. */
   free(): void;
+  /** As `free`, for `using`. */
+  [Symbol.dispose](): void;
 }
 
 /** A grid on an engine. */
@@ -644,6 +660,8 @@ export class Flow {
   prepare(queries: readonly ("solve" | "solveUntil" | "update" | "step" | "paths" | "distancesAt")[]): Promise<void>;
   /** Gives the memory back. */
   free(): void;
+  /** As `free`, for `using`. */
+  [Symbol.dispose](): void;
 }
 
 /** Agents that follow a field from cell to cell. */
@@ -662,6 +680,8 @@ export class Agents {
   readonly count: number;
   /** Gives the memory back, also on the GPU. */
   free(): void;
+  /** As `free`, for `using`. */
+  [Symbol.dispose](): void;
 }
 
 /** A solved field. Lengths are whole: an axial step is 1 without diagonals, 408 in two dimensions with them, 1183 in three. */
@@ -692,6 +712,8 @@ export class Field {
   copy(): Field;
   /** Gives the memory back, also on the GPU. */
   free(): void;
+  /** As `free`, for `using`. */
+  [Symbol.dispose](): void;
 }
 
 /** Options of a cost distance. */
@@ -745,6 +767,8 @@ export class CostDistance {
   readonly errorBound: number;
   /** Gives the memory back. */
   free(): void;
+  /** As `free`, for `using`. */
+  [Symbol.dispose](): void;
 }
 
 /** Whether there is a path, and if not why. */
@@ -863,6 +887,8 @@ export class Room {
   readonly area: number;
   /** Gives the memory back. */
   free(): void;
+  /** As `free`, for `using`. */
+  [Symbol.dispose](): void;
 }
 
 /** A path over a surface. */
@@ -958,4 +984,6 @@ export class Surface {
   setWalkable(mask: Uint8Array): void;
   /** Gives the memory back. */
   free(): void;
+  /** As `free`, for `using`. */
+  [Symbol.dispose](): void;
 }

@@ -10,21 +10,28 @@ export function slider(panel, send, { name, label, min, max, step = 1, value, sh
   const output = document.createElement("output");
   head.append(text, output);
   const input = Object.assign(document.createElement("input"), { type: "range", min, max, step, id: `control-${name}` });
+  // The output is the label's first control, which would take the name.
+  row.htmlFor = input.id;
   row.append(head, input);
   panel.append(row);
+  // What is read out is the text, not the slider's place.
+  const say = (number) => {
+    output.textContent = show(number);
+    input.setAttribute("aria-valuetext", show(number));
+  };
   const control = {
     input,
     set value(number) {
       // While it is dragged, the state may be older than the hand.
       if (input.matches(":active")) return;
       input.value = to(number);
-      output.textContent = show(number);
+      say(number);
     },
     get value() { return of(Number(input.value)); },
   };
   control.value = value;
   input.addEventListener("input", () => {
-    output.textContent = show(control.value);
+    say(control.value);
     send({ type: "set", [name]: control.value });
   });
   return control;

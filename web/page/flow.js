@@ -7,8 +7,9 @@ const TOOLS = [["wall", "walls (W)"], ["free", "free cells (F)"], ["goal", "goal
 export default {
   name: "flow",
   title: "Flow",
-  about: "Paint on the grid: the field is solved again as you paint, and the agents follow it. The second mouse button frees cells. "
-    + "Keys: arrows move the brush, space paints, W F G M C choose what, [ and ] the size.",
+  about: "Paint on the grid: the field is solved again as you paint, and the agents follow it. The second mouse button frees cells.",
+  still: { speed: 0 },
+  unkept: "what you painted",
   keys: "Arrow keys move the brush, space paints. W, F, G, M and C choose what it paints, [ and ] its size.",
   build(panel, send) {
     const scene = choice(panel, send, {
@@ -19,7 +20,7 @@ export default {
     const brush = slider(panel, send, { name: "brush", label: "Brush, % of the edge", min: 0, max: 10, step: 0.5, value: 1.5, show: (x) => x.toFixed(1) });
     const size = slider(panel, send, { name: "size", label: "Cells", min: 64, max: 1024, step: 32, value: DEFAULTS.size, show: (x) => `${x} × ${x}` });
     const agents = slider(panel, send, { name: "agents", label: "Agents", min: 0, max: 50000, step: 500, value: DEFAULTS.agents, show: (x) => x.toLocaleString("en") });
-    slider(panel, send, { name: "speed", label: "Speed", min: 0, max: 4, step: 0.1, value: 1, show: (x) => x.toFixed(1) });
+    const speed = slider(panel, send, { name: "speed", label: "Speed", min: 0, max: 4, step: 0.1, value: 1, show: (x) => x.toFixed(1) });
     const connectivity = choice(panel, send, {
       name: "connectivity", label: "Connectivity", value: DEFAULTS.connectivity, options: [["four", "four neighbours"], ["eight", "eight neighbours"]],
     });
@@ -37,6 +38,8 @@ export default {
     const note = Object.assign(document.createElement("p"), { id: "flow-note" });
     panel.prepend(note);
     return {
+      /** The pictures stand still until the user asks for more. */
+      still() { speed.value = 0; },
       state(fields) {
         const state = { ...DEFAULTS, ...fields };
         for (const [name, control] of Object.entries({ scene, size, agents, connectivity, corners })) control.value = state[name];

@@ -8,7 +8,9 @@ import surface from "./surface.js";
 /**
  * A tab's module: `name` as in links, `title`, `about` (a sentence), `keys` (what keys do on the stage), and `build(panel, send, sendFile)`, which
  * fills the panel with controls and returns `{state(fields), message(message)}`: `state` shows the values of a state, `message` gets the messages
- * that the page does not know. `send` sends a message to the tab's scene, `sendFile` a file.
+ * that the page does not know. `send` sends a message to the tab's scene, `sendFile` a file. Optional are `still`, the fields that make the picture stand
+ * still where the user wants less motion, and a method of this name that shows them; `onCpu`, whether the scene has no use for a GPU; `takesFiles`; and `unkept`,
+ * what a link does not keep.
  */
 const tabs = [collide, flow, rooms, surface];
 const MOST_FILE_BYTES = 256 * 2 ** 20;
@@ -23,6 +25,9 @@ const built = new Map();
 let open = null;
 let engine = "auto";
 let serving = null;
+// The tabs that have what a link does not keep.
+const changed = new Set();
+const lessMotion = window.matchMedia("(prefers-reduced-motion: reduce)");
 
 function send(message, transfer = []) { worker.postMessage(message, transfer); }
 
@@ -65,7 +70,11 @@ function showError(text) {
   element("error-text").textContent = text;
 }
 element("error-close").addEventListener("click", () => showError(""));
-worker.addEventListener("error", (event) => showError(`The program could not be loaded: ${event.message ?? "worker.js is missing"}`));
+worker.addEventListener("error", (event) => {
+  const isFile = location.protocol === "file:";
+  stop(isFile ? "A browser loads no modules from files: open the page from a server, as `cargo xtask web --serve` is one."
+    : `The program could not be loaded: ${event.message ?? "worker.js is missing"}`);
+});
 
 // ---- the link
 
@@ -94,11 +103,11 @@ window.addEventListener("hashchange", followLink);
 element("link").addEventListener("click", async () => {
   try {
     await navigator.clipboard.writeText(location.href);
-    element("link").textContent = "Copied";
+    element("link").textContent = changed.has(open.name) ? `Copied, without ${open.unkept}` : "Copied";
   } catch {
     showError("The browser gives no clipboard; the link is in the address bar.");
   }
-  setTimeout(() => { element("link").textContent = "Copy link"; }, 1500);
+  setTimeout(() => { element("link").textContent = "Copy link"; }, changed.has(open.name) ? 4000 : 1500);
 });
 
 // ---- tabs
@@ -112,14 +121,19 @@ function show(tab, fields) {
   }
   document.title = `${tab.title} · hullfield playground`;
   element("about").textContent = tab.about;
+  element("keys").textContent = `Keys: ${tab.keys}`;
+  showEngine();
   stage.setAttribute("aria-label", `The scene. ${tab.keys}`);
   element("times").tBodies[0].replaceChildren();
-  if (!built.has(tab.name)) {
+  const isNew = !built.has(tab.name);
+  if (isNew) {
     const panel = document.createElement("div");
     built.set(tab.name, { panel, ...tab.build(panel, (message, transfer) => send({ ...message, tab: tab.name }, transfer), sendFile) });
   }
   element("controls").replaceChildren(built.get(tab.name).panel);
-  send({ type: "open", tab: tab.name, fields });
+  const isStill = isNew && lessMotion.matches && tab.still;
+  send({ type: "open", tab: tab.name, fields: isStill ? { ...tab.still, ...fields } : fields });
+  if (isStill) built.get(tab.name).still?.();
 }
 
 for (const tab of tabs) {
@@ -193,6 +207,7 @@ function pinch() {
 }
 
 stage.addEventListener("pointerdown", (event) => {
+  if (open.name === "flow") changed.add("flow");
   stage.setPointerCapture(event.pointerId);
   pointers.set(event.pointerId, { ...place(event), button: event.button });
   if (pointers.size === 1) pointer("down", event);
@@ -244,24 +259,55 @@ async function sendFile(file) {
   }
   try {
     const bytes = new Uint8Array(await file.arrayBuffer());
+    changed.add(open.name);
+    // The times are those of another model.
+    element("times").tBodies[0].replaceChildren();
     send({ type: "file", tab: open.name, name: file.name, bytes }, [bytes.buffer]);
   } catch (error) {
     showError(`${file.name} could not be read: ${error.message}`);
   }
 }
-stage.addEventListener("dragover", (event) => { event.preventDefault(); element("drop").hidden = false; });
+stage.addEventListener("dragover", (event) => {
+  event.preventDefault();
+  if (open.takesFiles) element("drop").hidden = false;
+  else event.dataTransfer.dropEffect = "none";
+});
 stage.addEventListener("dragleave", () => { element("drop").hidden = true; });
 stage.addEventListener("drop", (event) => {
   event.preventDefault();
   element("drop").hidden = true;
   const [file] = event.dataTransfer.files;
-  if (file) sendFile(file);
+  if (!file) return;
+  if (open.takesFiles) sendFile(file);
+  else showError(`The tab ${open.title} takes no files; the tab Surface shows models.`);
 });
 
 // ---- messages of the worker
 
 const states = new Map();
 const lastState = () => states.get(open?.name) ?? {};
+
+let engineMessage = null;
+
+/** The line of the engine, and whether there is a choice. */
+function showEngine() {
+  element("engine").disabled = Boolean(open?.onCpu);
+  element("engine").title = open?.onCpu ? "Shortest paths run on the CPU." : "";
+  if (open?.onCpu) {
+    element("engine-line").textContent = "CPU. Shortest paths need no GPU.";
+  } else if (engineMessage) {
+    const { used, adapter, reason } = engineMessage;
+    const name = used === "gpu" ? `GPU engine: ${adapter}.` : "CPU engine.";
+    element("engine-line").textContent = `${name} ${reason}`;
+  }
+}
+
+/** Nothing more will be drawn. */
+function stop(text) {
+  element("wait").textContent = "";
+  element("engine-line").textContent = "Not running.";
+  showError(text);
+}
 
 const take = {
   ready() {},
@@ -277,9 +323,9 @@ const take = {
     // After the first picture, so that it does not delay it.
     if (!serving) startSecond();
   },
-  engine({ used, adapter, reason }) {
-    const name = used === "gpu" ? `GPU engine: ${adapter}.` : "CPU engine.";
-    element("engine-line").textContent = `${name} ${reason}`;
+  engine(message) {
+    engineMessage = message;
+    showEngine();
   },
   state({ tab, state }) {
     states.set(tab, state);
@@ -301,7 +347,7 @@ const take = {
   },
   error({ text }) { showError(text); },
   lost({ text }) { showError(text); },
-  failed({ text }) { showError(text); },
+  failed({ text }) { stop(text); },
   checked() {},
 };
 

@@ -7,7 +7,8 @@ export default {
   name: "rooms",
   title: "Rooms",
   about: "Drag the start (disc), the goal (ring) or the violet obstacle. The solid line is the shortest path, the dashed one the shortest "
-    + "within one strip of cells. Keys: S, G and O choose, arrows move, with shift finely.",
+    + "within one strip of cells.",
+  onCpu: true,
   keys: "S, G and O choose the start, the goal and the obstacle, arrow keys move it, with shift finely.",
   build(panel, send) {
     const method = choice(panel, send, {

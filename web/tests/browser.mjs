@@ -83,7 +83,7 @@ export class Browser {
   }
 
   /**
-   * Opens the page with this link. `view` has `width`, `height`, `scheme` (light or dark), `isPhone`, and `first`, a statement that each worker
+   * Opens the page with this link. `view` has `width`, `height`, `scheme` (light or dark), `isPhone`, `isStill` (less motion is wanted), and `first`, a statement that each worker
    * runs before its program.
    */
   async open(link = "", view = {}) {
@@ -148,9 +148,12 @@ class Page {
   }
 
   /** Sets the size of the window, and whether it is light or dark. */
-  async view({ width = 1280, height = 800, scheme = "light", isPhone = false }) {
+  async view({ width = 1280, height = 800, scheme = "light", isPhone = false, isStill = false }) {
     await this.call("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: isPhone ? 2 : 1, mobile: isPhone });
-    await this.call("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: scheme }] });
+    await this.call("Emulation.setEmulatedMedia", { features: [
+      { name: "prefers-color-scheme", value: scheme },
+      { name: "prefers-reduced-motion", value: isStill ? "reduce" : "no-preference" },
+    ] });
   }
 
   /** Lets requests whose addresses match these patterns fail, those of workers too. */

@@ -478,6 +478,88 @@ test("the types name all that is exported", { skip }, () => {
   }
 });
 
+test("methods that give promises reject, others throw, also after free", { skip }, async () => {
+  const { Arena, CostDistance, Engine, Flow, Grid, Hull, Room, Surface } = hullfield;
+  const types = readFileSync(file("index.d.ts"), "utf8");
+  const grid = () => new Grid([3, 3], new Uint8Array(9));
+  const square = new Float64Array([0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0]);
+  const field = await new Flow(grid()).solve(new Int32Array([0, 0]));
+  const objects = {
+    Engine: Engine.cpu(),
+    Hull: Hull.ball(1),
+    Arena: new Arena([Hull.ball(1)]),
+    Grid: grid(),
+    Flow: new Flow(grid()),
+    Field: field,
+    CostDistance: new CostDistance([2, 1], new Float32Array([1, 1]), new Int32Array([0, 0])),
+    Room: new Room(new Float64Array([0, 0, 1, 0, 1, 1, 0, 1])),
+    Surface: new Surface(square, new Uint32Array([0, 1, 2, 0, 2, 3])),
+  };
+  for (const [name, object] of Object.entries(objects)) {
+    object.free();
+    // Twice is as good as once.
+    object.free();
+    const freed = sentence(new RegExp(`^this ${name} was freed, it can't be used any more$`), "invalid");
+    const body = new RegExp(`^export class ${name} \\{\\n([^]*?)^\\}`, "m").exec(types)[1];
+    for (const [, member, type] of body.matchAll(/^ {2}(\w+)\([^]*?\): ([^;]*);/gm)) {
+      if (["constructor", "free"].includes(member)) continue;
+      if (type.startsWith("Promise<")) await assert.rejects(object[member](), freed, member);
+      else assert.throws(() => object[member](), freed, member);
+    }
+    for (const [, member] of body.matchAll(/^ {2}readonly (\w+):/gm)) assert.throws(() => object[member], freed, member);
+  }
+  for (const made of [Engine, Hull]) assert.throws(() => new made(), sentence(/has no constructor/, "invalid"));
+  const kept = Hull.ball(1);
+  kept[Symbol.dispose ?? Symbol.for("Symbol.dispose")]();
+  assert.throws(() => kept.volume, sentence(/was freed/, "invalid"));
+});
+
+test("an answer that is too large is refused at once", { skip }, async () => {
+  const [arena] = boxes();
+  const crowd = { hulls: 0, positions: new Float32Array(3 * 10_000) };
+  const refused = sentence(/the answer, by a sample of its pairs, needs [\d,]+ bytes, the limit is 1,?073,?741,?824/, "memoryLimit");
+  for (const query of ["contacts", "manifolds"]) await assert.rejects(arena[query](crowd), refused);
+  assert.equal((await arena.contacts({ hulls: 0, positions: new Float32Array(6) })).count, 1);
+});
+
+test("a fault of the module is one error, and the module is made anew", { skip }, async () => {
+  const { Arena, Grid, Flow, Hull } = hullfield;
+  const [arena, bodies] = boxes();
+  const hull = Hull.ball(1);
+  // The distances of its cells take 3.6 GB, those of two more than there can be.
+  const grid = new Grid([30_000, 30_000], new Uint8Array(0));
+  const flow = new Flow(grid);
+  const full = (error) => sentence(/memory/, "outOfMemory")(error);
+  await assert.rejects((async () => [await flow.solve(new Int32Array([0, 0])), await flow.solve(new Int32Array([1, 0]))])(), full);
+  // Whatever has ended, what is made from here on works, and what is free can be freed.
+  for (const object of [grid, flow, arena, hull]) object.free();
+  const again = new Arena([Hull.cuboid([0.5, 0.5, 0.5])]);
+  assert.equal((await again.contacts(bodies)).count, 1);
+});
+
+test("bundles without an address of their own", { skip }, () => {
+  // As esbuild writes it for formats that are no modules.
+  const folder = mkdtempSync(join(tmpdir(), "hullfield-bundle-"));
+  try {
+    for (const name of ["hullfield_web.js", "index.js", "module.js", "inline.js"]) {
+      writeFileSync(join(folder, name), readFileSync(file(name), "utf8").replaceAll("import.meta", "({})"));
+    }
+    writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+    const program = `
+      import { init, Arena, Hull } from "./inline.js";
+      import { init as bare } from "./index.js";
+      await bare().catch((error) => console.log(error.name, error.message));
+      await init();
+      console.log((await new Arena([Hull.ball(1)]).contacts({ hulls: 0, positions: new Float32Array([0, 0, 0, 1, 0, 0]) })).count);`;
+    writeFileSync(join(folder, "main.js"), program);
+    const lines = execFileSync(process.execPath, ["main.js"], { cwd: folder, encoding: "utf8" }).trim().split("\n");
+    assert.match(lines[0], /^HullfieldError the program does not know where it was loaded from: give init\(\)/);
+    assert.equal(lines[1], "1");
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 const hasTsc = spawnSync("tsc", ["--version"]).status === 0;
 
 test("the types compile", { skip: skip || (!hasTsc && "tsc is missing") }, () => {
@@ -490,6 +572,8 @@ test("the types compile", { skip: skip || (!hasTsc && "tsc is missing") }, () =>
         const arena = new Arena([Hull.cuboid([0.5, 0.5, 0.5])], { engine: await Engine.auto() });
         const bodies: BodyColumns = { hulls: 0, positions: new Float32Array(9) };
         const found: Contacts = await arena.contacts(bodies, { pairs: "exhaustive" });
+        const place: number[] = [0, 0, 0];
+        { using held = new Arena([Hull.capsule(place, [0, 1, 0], 1)]); void held; }
         // @ts-expect-error: a margin is a number.
         await arena.contacts(bodies, { margin: "1" });
         return found.separation[0] + new Room(new Float64Array(8)).path([0, 0], [1, 1]).length;

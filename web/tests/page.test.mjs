@@ -81,6 +81,75 @@ for (const [width, height] of [[1280, 800], [400, 800]]) {
   }
 }
 
+test("on a phone the footer is below the controls, and no keys are named", async () => {
+  const { page } = await opened("", { width: 390, height: 844, isPhone: true });
+  for (const tab of TABS) {
+    await page.value(`document.querySelector('[data-tab=${tab}]').click()`);
+    await page.wait("state", `(m) => m.tab === '${tab}'`);
+    const covered = await page.value(`(() => {
+      const footer = document.querySelector("footer").getBoundingClientRect();
+      const controls = [...document.querySelectorAll("aside input, aside select, aside button, aside p, aside table")];
+      const boxes = controls.map((control) => [control.id || control.textContent, control.getBoundingClientRect()]);
+      return boxes.filter(([, box]) => box.width > 0 && box.bottom > footer.top + 0.5 && box.top < footer.bottom).map(([name]) => name);
+    })()`);
+    assert.deepEqual(covered, [], tab);
+  }
+  assert.deepEqual(page.errors, []);
+  await page.close();
+});
+
+test("every control has a name, and sliders say their value", async () => {
+  const { page } = await opened();
+  for (const tab of TABS) {
+    await page.value(`document.querySelector('[data-tab=${tab}]').click()`);
+    await page.wait("state", `(m) => m.tab === '${tab}'`);
+    const nameless = await page.value(`[...document.querySelectorAll("#controls input:not([hidden]), #controls select")]
+      .filter((control) => ![...control.labels].some((label) => label.control === control && label.textContent.trim() !== ""))
+      .map((control) => control.id)`);
+    assert.deepEqual(nameless, [], tab);
+    const silent = await page.value(`[...document.querySelectorAll("#controls input[type=range]")]
+      .filter((control) => !control.getAttribute("aria-valuetext")).map((control) => control.id)`);
+    assert.deepEqual(silent, [], tab);
+  }
+  await page.close();
+});
+
+test("where less motion is wanted the pictures stand still until asked", async () => {
+  const { page } = await opened("#tab=collide&bodies=300", { isStill: true });
+  await page.wait("state", "(m) => m.tab === 'collide' && Number(m.state.paused) === 1");
+  assert.equal(await page.value("document.getElementById('control-pause').textContent"), "Go on");
+  await page.value("document.getElementById('control-pause').click()");
+  await page.until("document.getElementById('control-pause').textContent === 'Pause'");
+  await page.value("document.querySelector('[data-tab=flow]').click()");
+  await page.wait("state", "(m) => m.tab === 'flow'");
+  assert.equal(await page.value("document.getElementById('control-speed').value"), "0");
+  assert.deepEqual(page.errors, []);
+  await page.close();
+});
+
+test("tabs without a GPU say so, and those that take no files refuse them", async () => {
+  const { page } = await opened();
+  for (const tab of TABS) {
+    await page.value(`document.querySelector('[data-tab=${tab}]').click()`);
+    await page.wait("state", `(m) => m.tab === '${tab}'`);
+    const isPath = tab === "rooms" || tab === "surface";
+    assert.equal(await page.value("document.getElementById('engine').disabled"), isPath, tab);
+    if (isPath) assert.equal(await page.value("document.getElementById('engine-line').textContent"), "CPU. Shortest paths need no GPU.");
+    if (tab === "surface") continue;
+    await page.value(`(() => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(["v 0 0 0"], "a.obj"));
+      const stage = document.getElementById("stage");
+      for (const type of ["dragover", "drop"]) stage.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }));
+    })()`);
+    assert.ok(await page.value("document.getElementById('drop').hidden"));
+    assert.match(await page.value("document.getElementById('error-text').textContent"), /^The tab \w+ takes no files; the tab Surface shows models\.$/);
+    await page.value("document.getElementById('error-close').click()");
+  }
+  assert.deepEqual(page.errors, []);
+  await page.close();
+});
+
 test("tabs are reached by the keyboard, and the link follows", async () => {
   const { page } = await opened();
   await page.value("document.querySelector('[data-tab=collide]').focus()");

@@ -1,8 +1,16 @@
 //! The engine.
 
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use hullfield::{BackendChoice, EngineOptions};
 use wasm_bindgen::prelude::*;
 
 use crate::api::error::thrown;
+
+/// The most bytes that the rows of one answer may take. The module has 4 GiB in all, and rows are copied to JavaScript.
+const ANSWER_LIMIT: u64 = 1 << 30;
 
 /// Where queries run: a GPU or the CPU.
 #[wasm_bindgen]
@@ -15,6 +23,28 @@ impl Engine {
         Self(engine)
     }
 
+    /// The engine of a choice.
+    async fn open(backend: BackendChoice) -> Result<Self, JsValue> {
+        let options = EngineOptions { backend, answer_limit: Some(ANSWER_LIMIT), ..EngineOptions::default() };
+        let engine = hullfield::Engine::new_async(&options).await;
+        engine.map(Self::of).map_err(|error| thrown(&error))
+    }
+
+    /// The CPU, on which arenas and flows run where nothing else is said.
+    fn on_cpu() -> hullfield::Engine {
+        let options = EngineOptions {
+            backend: BackendChoice::Cpu,
+            answer_limit: Some(ANSWER_LIMIT),
+            ..EngineOptions::default()
+        };
+        // It waits for nothing.
+        let opening = pin!(hullfield::Engine::new_async(&options));
+        match opening.poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(Ok(engine)) => engine,
+            _ => hullfield::Engine::cpu(),
+        }
+    }
+
     /// The library's engine.
     pub(crate) fn get(&self) -> &hullfield::Engine {
         &self.0
@@ -25,7 +55,7 @@ impl Engine {
 impl Engine {
     /// The CPU: the thread that calls.
     pub fn cpu() -> Self {
-        Self::of(hullfield::Engine::cpu())
+        Self::of(Self::on_cpu())
     }
 
     /// A real GPU if there is one that passes the self-test, else the CPU. `reason` says what was chosen.
@@ -33,8 +63,7 @@ impl Engine {
     /// # Errors
     /// None in this version.
     pub async fn auto() -> Result<Self, JsValue> {
-        let engine = hullfield::Engine::auto_async().await;
-        engine.map(Self::of).map_err(|error| thrown(&error))
+        Self::open(BackendChoice::Auto).await
     }
 
     /// The best adapter of any kind, a software rasteriser where there is nothing else.
@@ -42,8 +71,7 @@ impl Engine {
     /// # Errors
     /// Where the browser has no WebGPU, or no adapter that can do the work.
     pub async fn gpu() -> Result<Self, JsValue> {
-        let engine = hullfield::Engine::gpu_async().await;
-        engine.map(Self::of).map_err(|error| thrown(&error))
+        Self::open(BackendChoice::Gpu).await
     }
 
     /// `"gpu"` or `"cpu"`.

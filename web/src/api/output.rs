@@ -1,5 +1,9 @@
 //! What goes to JavaScript: objects of typed arrays, and promises.
 
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
 use hullfield::Pending;
 use js_sys::{Float32Array, Float64Array, Int32Array, Object, Promise, Reflect, Uint8Array, Uint32Array};
 use wasm_bindgen::JsValue;
@@ -63,11 +67,16 @@ pub(crate) fn settled(call: impl FnOnce() -> Read<Promise>) -> Promise {
     call().unwrap_or_else(|error| Promise::reject(&error))
 }
 
-/// The promise of an answer.
+/// The promise of an answer. One that is ready is finished within the call, so that a fault of the module comes out of it.
 pub(crate) fn promised<T: 'static>(
     begun: hullfield::Result<Pending<T>>,
     finish: impl FnOnce(T) -> JsValue + 'static,
 ) -> Read<Promise> {
-    let pending = begun.map_err(|error| thrown(&error))?;
-    Ok(future_to_promise(async move { pending.await.map(finish).map_err(|error| thrown(&error)) }))
+    let mut pending = begun.map_err(|error| thrown(&error))?;
+    match Pin::new(&mut pending).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(answer) => Ok(Promise::resolve(&finish(answer.map_err(|error| thrown(&error))?))),
+        Poll::Pending => {
+            Ok(future_to_promise(async move { pending.await.map(finish).map_err(|error| thrown(&error)) }))
+        }
+    }
 }

@@ -17,6 +17,8 @@ fn main() -> ExitCode {
     bindgen.input_path(module).typescript(false).remove_name_section(true).remove_producers_section(true);
     // Without an argument `init` loads the module from beside the program.
     bindgen.omit_default_module_path(false);
+    // A module that has ended by a fault can be made anew.
+    bindgen.reset_state_function(true);
     let made = bindgen.web(true).and_then(|bindgen| bindgen.generate(folder));
     match made {
         Ok(()) => ExitCode::SUCCESS,
