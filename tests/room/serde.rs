@@ -202,7 +202,7 @@ fn a_room_that_its_constructors_refuse_is_refused_in_their_words() {
         (r#"{"cells": {"points": [[0, 0], [1, 0], [0, 1]], "cells": [[0, 2, 1]]}}"#, "", "counter-clockwise"),
         (r#"{"cells": {"points": [[0, 0], [1, 0], [0, 1]], "cells": []}}"#, "", "the mesh has no cells"),
         (r#"{"polyanya_mesh": "mesh 3"}"#, "", "line 1: the version is 3"),
-        (square, r#", "options": {"radius": -1}"#, "radius is -1, it must be 0 or more and finite"),
+        (square, r#", "options": {"radius": -1}"#, "radius is -1, it must be from 0 to 1e60"),
         (square, r#", "options": {"radius": 9}"#, "no agent of that size fits"),
         (square, r#", "options": {"radious": 1}"#, "unknown field `radious`"),
         (square, r#", "options": {"doors": [[[0, 0], [1e99, 0]]]}"#, "door"),

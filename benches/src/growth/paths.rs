@@ -347,14 +347,14 @@ pub(crate) fn builds(context: &mut Context<'_>) -> Result<(), String> {
         let make = |count: u64| Ok(lumps.grow(count));
         enum Built {
             Ours(Surface),
-            Theirs(NavMesh),
+            Theirs(Box<NavMesh>),
         }
         let mut contenders =
             context.cpu_contenders(|(points, triangles): &path::Mesh| -> Result<Built, String> {
                 build(points, triangles).map(Built::Ours)
             });
         contenders.push(Contender::peer("navmesh 0.12", |(points, triangles): &path::Mesh| {
-            nav_mesh(points, triangles).map(Built::Theirs)
+            nav_mesh(points, triangles).map(|peer| Built::Theirs(Box::new(peer)))
         }));
         // Two paths over what was built have the lengths that they should have: all of them would take longer than to build it.
         let check = |mesh: &path::Mesh, built: &Built| match built {

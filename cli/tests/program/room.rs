@@ -365,10 +365,10 @@ fn rooms_of_several_polygons() {
     let features = [&first, &second, &third].map(|ring| feature(ring)).join(",");
     let null = r#"{"type":"Feature","properties":null,"geometry":null}"#;
     folder
-        .write("rooms.geojson", &format!(r#"{{"type":"FeatureCollection","features":[{null},{features}]}}"#))
+        .write("rooms.geojson", format!(r#"{{"type":"FeatureCollection","features":[{null},{features}]}}"#))
         .write(
             "multi.json",
-            &format!(r#"{{"type":"MultiPolygon","coordinates":[[{first}],[{second}],[{third}]]}}"#),
+            format!(r#"{{"type":"MultiPolygon","coordinates":[[{first}],[{second}],[{third}]]}}"#),
         )
         .write("q.csv", "x0,y0,x1,y1\n1,3,8,3\n1,3,21,1\n21,1,22,2\n");
     for file in ["rooms.geojson", "multi.json"] {
@@ -378,7 +378,7 @@ fn rooms_of_several_polygons() {
         assert_eq!((status(0).as_str(), status(1).as_str()), ("reached", "unreachable"));
         assert_eq!((&value["paths"][0]["length"], status(2).as_str()), (&7.0.into(), "reached"));
     }
-    folder.write("none.geojson", &format!(r#"{{"type":"FeatureCollection","features":[{null}]}}"#));
+    folder.write("none.geojson", format!(r#"{{"type":"FeatureCollection","features":[{null}]}}"#));
     assert!(folder.run("room none.geojson").bad().contains("it has no polygon"));
 }
 
