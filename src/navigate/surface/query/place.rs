@@ -289,6 +289,8 @@ impl Surface {
         self.triangles_on(&end.point, on);
         match (end.sheets, self.vertex_at(&end.point)) {
             (Sheets::All, None) => {}
+            // Nothing else lies here, as at nearly all vertices.
+            (Sheets::All, Some(vertex)) if on.iter().all(|&triangle| self.has_corner(triangle, vertex)) => {}
             (Sheets::All, Some(vertex)) => {
                 // What edges connect with the vertex's own triangles lies at the vertex only by rounding. So does what is at another vertex.
                 let mut near = Vec::new();
