@@ -148,9 +148,17 @@ fn text(name: &str, text: &str) -> Result<Mesh> {
                 }
                 facet(&mut mesh);
                 corner_count = 0;
+                alone(name, line, keyword, words, 0)?;
+            }
+            "endsolid" | "facet" | "outer" | "endfacet" if inside && corner_count > 0 => {
+                let message = format!("\"{}\" comes before \"endloop\"", excerpt(keyword));
+                return Err(Error::line(name, line, message));
             }
             "endsolid" if inside => inside = false,
-            "facet" | "outer" | "endfacet" if inside => {}
+            // A normal, which the corners say too.
+            "facet" if inside => alone(name, line, keyword, words, 4)?,
+            "outer" if inside => alone(name, line, keyword, words, 1)?,
+            "endfacet" if inside => alone(name, line, keyword, words, 0)?,
             _ => {
                 return Err(Error::line(
                     name,
@@ -168,6 +176,21 @@ fn text(name: &str, text: &str) -> Result<Mesh> {
     }
     mesh.end();
     Ok(mesh)
+}
+
+/// Refuses words of a line beyond so many after its statement: what follows would be lost.
+fn alone(name: &str, line: u64, keyword: &str, mut words: SplitWhitespace<'_>, most: usize) -> Result<()> {
+    match words.nth(most) {
+        Some(extra) => {
+            let (extra, keyword) = (excerpt(extra), excerpt(keyword));
+            Err(Error::line(
+                name,
+                line,
+                format!("\"{extra}\" follows \"{keyword}\": a statement has a line of its own"),
+            ))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The numbers after `vertex`.
