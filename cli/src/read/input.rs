@@ -51,7 +51,8 @@ pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>> {
 
 /// All text of a file or of stdin.
 pub(super) fn text(path: &Path) -> Result<String> {
-    String::from_utf8(bytes(path)?).map_err(|_| Failure::file(path, "not valid UTF-8"))
+    let text = String::from_utf8(bytes(path)?).map_err(|_| Failure::file(path, "not valid UTF-8"))?;
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
 /// A file or stdin, as a reader.

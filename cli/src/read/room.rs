@@ -263,6 +263,9 @@ mod tests {
         for _ in 0..count {
             let mut text = seeds[below(seeds.len())].clone().into_bytes();
             for _ in 0..below(4) {
+                if text.is_empty() {
+                    break;
+                }
                 let at = below(text.len());
                 let end = (at + below(6)).min(text.len());
                 match below(6) {

@@ -295,7 +295,7 @@ fn zero_may_be_free_to_travel() {
         let text = folder
             .run(&format!("flow {name} --units map --zero-friction free --goal 0,0 --trace 4,0"))
             .good();
-        assert!(text.contains("(4, 0) to (0, 0): 4 steps, distance 40 in map units"), "{text}");
+        assert!(text.contains("(4, 0) to (0, 0): 4 steps, distance 40 map units"), "{text}");
     }
     let word = "hullfield: warning: f.tif: cells whose friction is 0 or less are obstacles: 1 below 0; --units map --zero-friction free makes those of 0 free to travel\n";
     assert_eq!(words(&folder, "f.tif --units map --zero-friction free"), word);

@@ -26,7 +26,7 @@ use crate::read::{MapFiles, MapValues};
     0 N (the row above), 1 E, 2 S, 3 W, 4 NE, 5 SE, 6 SW, 7 NW; with 6 and 26, 0 -y, 1 +y, 2 -x, 3 +x, 4 -z, 5 +z, then \
     the edges 6 -y-x, 7 -y+x, 8 +y-x, 9 +y+x, 10 -y-z, 11 -y+z, 12 +y-z, 13 +y+z, 14 -x-z, 15 -x+z, 16 +x-z, 17 +x+z, then \
     the corners 18 -y-x-z, 19 -y-x+z, 20 -y+x-z, 21 -y+x+z, 22 +y-x-z, 23 +y-x+z, 24 +y+x-z, 25 +y+x+z; 255 is none. \
-    An obstacle has no distance; its code leads the shortest way out of the obstacles. With --clearance a cell is an obstacle too \
+    An obstacle has no distance; its code leads the shortest way out of the obstacles, but with distances in map units, another --cost-rule than entry or --allocation it is none. With --clearance a cell is an obstacle too \
     where its centre is nearer than that to an obstacle's nearest point or to the border.\n\n\
     cost.npy is u16 or u32 of the map's shape, 1 or more. Another raster of costs may have any numbers: 0, less and no data are \
     obstacles too. edits.csv has the columns x,y,what and optionally z and cost; what is \

@@ -18,7 +18,7 @@ use super::solved::{warn_of_cells, warn_of_goals};
 use super::trace::{Length, Trace, write_geojson};
 use crate::command::{common_json, extend, milliseconds, print_json};
 use crate::failure::{Failure, Result};
-use crate::output::{ReportStream, to_file};
+use crate::output::{ReportStream, to_file, warn};
 use crate::picture::{CellState, FieldPicture, write_png};
 use crate::progress::StageBar;
 use crate::read::{FrictionNumbers, MapRaster, WholeFriction, write_npy};
@@ -127,17 +127,18 @@ fn in_map_units(
     next: bool,
 ) -> Result<Solved> {
     let size = raster.size();
+    let mut bar = StageBar::new();
+    bar.at("reading friction", 0, 1);
+    let WholeFriction { numbers: friction, least_distance } = raster.friction()?;
     let options = CostDistanceOptions {
         connectivity,
         cost_rule: arguments.cost_rule(),
         cell_size: raster.cell_size(),
-        max_distance: arguments.max_distance,
+        // Cells that cost nothing are at no distance.
+        max_distance: arguments.max_distance.map(|distance| distance.max(least_distance)),
         next,
         ..CostDistanceOptions::default()
     };
-    let mut bar = StageBar::new();
-    bar.at("reading friction", 0, 1);
-    let WholeFriction { numbers: friction, least_distance } = raster.friction()?;
     let mut on_progress = |progress: hullfield::flow::CostDistanceProgress| {
         bar.at("solving", progress.solved_count, progress.tile_count);
         ControlFlow::Continue(())
@@ -156,13 +157,20 @@ fn in_map_units(
     let CostDistance { mut distances, next, report, .. } = solved;
     let without_cost = distances.iter_mut().filter(|distance| f64::from(**distance) < least_distance);
     without_cost.for_each(|distance| *distance = 0.0);
+    if report.farthest > f64::from(f32::MAX) {
+        warn(format_args!(
+            "distances up to {:e} are reached; beyond {:e} they are written as inf, as where no goal is reached",
+            report.farthest,
+            f32::MAX
+        ));
+    }
     Ok(Solved {
         distances: Distances::Map(distances),
         next,
         obstacles,
         goals: report.targets,
         reached_count: report.reached_count,
-        farthest: report.farthest,
+        farthest: if report.farthest < least_distance { 0.0 } else { report.farthest },
         error_bound: Some(report.error_bound),
         visit_count: report.visit_count,
     })
@@ -185,6 +193,8 @@ fn in_steps(
         memory_limit: arguments.engine.memory_limit(),
         ..RasterOptions::default()
     };
+    raster.count_zeros()?;
+    raster.warn_of_zeros();
     let store = MemoryTiles::default();
     let field = solve_raster(raster, goals, &store, &options, |progress| {
         bar.at("solving tiles", progress.solved_count as u64, progress.tile_count as u64);
@@ -216,8 +226,7 @@ impl Answer<'_> {
             Distances::Map(distances) => {
                 let distance = f64::from(distances[index]);
                 let is_reached = self.solved.is_reached(index);
-                is_reached
-                    .then(|| Length { number: json!(distance), text: format!("{distance} in map units") })
+                is_reached.then(|| Length { number: json!(distance), text: format!("{distance} map units") })
             }
             Distances::Whole(distances) => {
                 let steps = distances[index];

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use hullfield::flow::{
-    Border, Cell, Connectivity, Edit, Field, FieldOptions, Flow, Grid, GridOptions, Paths,
+    Border, Cell, Connectivity, Edit, Field, FieldOptions, Flow, Grid, GridOptions, Paths, Raster,
 };
 use hullfield::{Engine, Error, Location};
 
@@ -31,7 +31,7 @@ use crate::output::{OutputFlag, ReportStream, check_folder, check_outputs};
 use crate::progress::Spinner;
 use crate::read::{
     Georeference, GoalPlaces, Map, MapRaster, MapValues, cell, costs, edits, excerpt, file_format, friction,
-    goals, is_raster, map, raster_size,
+    goals, is_raster, map,
 };
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
@@ -84,7 +84,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     };
     let mut flow = Flow::new(&engine, grid)?;
     // Whole steps up to a distance are those up to the whole number below it, and no distance is larger than u32 can hold.
-    let max_distance = arguments.max_distance.map(|distance| distance as u32);
+    let step = match arguments.units(false) {
+        Units::Map => map.frame.cell_size / f64::from(connectivity.unit()),
+        Units::Steps | Units::Cells => 1.0,
+    };
+    // The factor allows for the rounding of a distance that is exactly the limit.
+    let max_distance = arguments.max_distance.map(|distance| (distance / step * (1.0 + 1e-12)) as u32);
     let options = FieldOptions { max_distance, ..FieldOptions::default() };
     let spinner = Spinner::new("solving");
     let solve_start = Instant::now();
@@ -160,6 +165,9 @@ fn read(arguments: &Arguments) -> Result<Content> {
         let (map, costs) = raster.whole()?;
         return Ok(Content { map, costs, georeference: raster.georeference().cloned() });
     }
+    if files.band.is_some_and(|band| band != 1) {
+        return Err(Failure::input(format!("--band: {} has no bands", path.display())));
+    }
     let mut map = map(path)?;
     let (mut all, mut georeference) = (Vec::new(), None);
     if let Some(file) = cost {
@@ -175,7 +183,13 @@ fn read(arguments: &Arguments) -> Result<Content> {
 /// The cells of the goals of a file.
 fn goals_of_file(arguments: &Arguments, places: &Places) -> Result<Vec<Cell>> {
     let Some(path) = &arguments.goals_file else { return Ok(Vec::new()) };
-    match goals(path, places.size()?, places.place()?)? {
+    // Cells need no place, and a table may name those of a volume.
+    let is_table = file_format(path)? == "csv";
+    let (size, place) = match is_table {
+        true => ([0; 2], Georeference::default()),
+        false => (places.size()?, places.place()?.clone()),
+    };
+    match goals(path, size, &place)? {
         GoalPlaces::Cells(cells) => Ok(cells),
         GoalPlaces::Points(points) => {
             points.into_iter().map(|point| places.cell_at("--goals", &format!("{point:?}"), point)).collect()
@@ -206,9 +220,9 @@ impl Places<'_> {
 
     /// Columns and rows of the map.
     fn size(&self) -> Result<[u32; 2]> {
-        let raster_size = raster_size(&self.arguments.map_files());
-        if let Some(size) = raster_size {
-            return Ok(size.map(|length| u32::try_from(length).unwrap_or(u32::MAX)));
+        let files = self.arguments.map_files();
+        if is_raster(files.map) || file_format(files.map)? == "npy" {
+            return Ok(MapRaster::open(&files, u64::MAX)?.size());
         }
         let [width, height, _] = map(&self.arguments.map)?.size;
         Ok([width, height])

@@ -18,7 +18,7 @@ use crate::command::{common_json, extend, milliseconds, print_json};
 use crate::failure::{Failure, Result};
 use crate::output::ReportStream;
 use crate::progress::StageBar;
-use crate::read::{MapRaster, is_dash, raster_size};
+use crate::read::{MapRaster, is_dash, is_raster, raster_size};
 use crate::table::Table;
 
 /// Bytes a cell of a map solved in one piece: the file, obstacles, costs, distances, moves and codes.
@@ -42,7 +42,10 @@ pub(super) enum Method {
 
 /// How the map is to be solved.
 pub(super) fn method(arguments: &Arguments) -> Result<Method> {
-    let raster = MapRaster::open(&arguments.map_files(), u64::MAX).ok();
+    let raster = match MapRaster::open(&arguments.map_files(), u64::MAX) {
+        Err(error) if is_raster(&arguments.map) => return Err(error),
+        opened => opened.ok(),
+    };
     let is_float = raster.as_ref().is_some_and(MapRaster::is_float);
     let is_weighted = is_float || arguments.cost_rule() != CostRule::Entry;
     // Other rules are the CPU's.
@@ -50,10 +53,14 @@ pub(super) fn method(arguments: &Arguments) -> Result<Method> {
     if let Some(folder) = &arguments.tiles {
         return Ok(Method::Tiles(folder.clone(), engine()?));
     }
-    if raster.is_none() && arguments.allocation.is_some() {
-        return Err(Failure::input(
-            "--allocation: the map must be a raster (.npy, .tif, .asc, .vrt, or raw with .hdr)",
-        ));
+    let flag = match arguments.allocation {
+        Some(_) => Some("--allocation"),
+        None => (arguments.cost_rule() != CostRule::Entry).then_some("--cost-rule"),
+    };
+    if let (None, Some(flag)) = (&raster, flag) {
+        return Err(Failure::input(format!(
+            "{flag}: the map must be a raster (.npy, .tif, .asc, .vrt, or raw with .hdr)"
+        )));
     }
     let is_cost_distance = is_weighted || arguments.allocation.is_some();
     let zero_is_free = arguments.zero_friction == ZeroFriction::Free;

@@ -57,6 +57,9 @@ impl Trace {
             (Some(Length { text, .. }), Some(end)) => {
                 writeln!(writer, "{start} to {end}: {steps} steps, distance {text}{from_obstacle}")?;
             }
+            _ if self.is_blocked && steps == 0 => {
+                writeln!(writer, "{start}: no goal is reached, it is an obstacle")?
+            }
             _ => writeln!(writer, "{start}: no goal is reached{from_obstacle}")?,
         }
         let bends = self.bends();

@@ -5,6 +5,8 @@
 use std::path::Path;
 
 use hullfield::flow::GridFrame;
+use yaml_rust2::parser::{Event, MarkedEventReceiver, Parser};
+use yaml_rust2::scanner::Marker;
 use yaml_rust2::{Yaml, YamlLoader};
 
 use super::occupancy::Map;
@@ -69,6 +71,10 @@ impl Shades {
 pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Map> {
     let text = std::str::from_utf8(bytes).map_err(|_| Failure::file(path, "not valid UTF-8"))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    // Each alias is a copy of what it stands for, and a few levels of them would fill the memory.
+    if let Some(line) = alias(text) {
+        return Err(Failure::line(path, line, "aliases (*name) are not read"));
+    }
     let documents = YamlLoader::load_from_str(text).map_err(|error| {
         let line = error.marker().line() as u64;
         Failure::line(path, line, error.info())
@@ -106,6 +112,22 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Map> {
     let obstacles = pixels.iter().map(&mut is_obstacle).collect();
     let frame = frame(origin, resolution, height);
     Ok(Map { unknown_count, frame, ..Map::flat(width, height, obstacles) })
+}
+
+/// The line of the first alias of a YAML text.
+fn alias(text: &str) -> Option<u64> {
+    struct Aliases(Option<u64>);
+    impl MarkedEventReceiver for Aliases {
+        fn on_event(&mut self, event: Event, marker: Marker) {
+            if matches!(event, Event::Alias(_)) {
+                self.0.get_or_insert(marker.line() as u64);
+            }
+        }
+    }
+    let mut aliases = Aliases(None);
+    // What is wrong otherwise is said where the text is loaded.
+    let _ = Parser::new_from_str(text).load(&mut aliases, true);
+    aliases.0
 }
 
 /// The bytes of the picture: a regular file, as its name is not the user's.

@@ -101,6 +101,20 @@ pub(crate) struct RasterFile {
 /// Takes the values of some cells of a row of a window, and the place of the first of them in the window.
 pub(crate) type Values<'a, T> = dyn FnMut(usize, &[T]) -> Result<(), Error> + 'a;
 
+/// Lengths and times of change of the files beside a raster that say what its numbers are.
+fn versions_beside(path: &Path) -> String {
+    let header = [path.with_extension("hdr")];
+    let behind = [".hdr", ".aux.xml", ".msk"].map(|end| metadata::behind(path, end));
+    let mut text = String::new();
+    for file in header.iter().chain(&behind) {
+        let Ok(metadata) = std::fs::metadata(file) else { continue };
+        let changed = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        let changed = changed.map_or(0, |time| time.as_nanos());
+        text.push_str(&format!(", {} of {} bytes, {changed} ns", file.display(), metadata.len()));
+    }
+    text
+}
+
 impl RasterFile {
     /// Opens a file that is no virtual raster; one without an extension that is known is taken for `.npy`.
     ///
@@ -176,7 +190,11 @@ impl RasterFile {
         let no_data = no_data.and_then(|text| read_no_data(path, &text, kind));
         let mask = if no_data.is_none() { mask.or(alpha) } else { mask };
         let meaning = Meaning { no_data, mask, scaling: scaling_of(scaling) };
-        Self::new(path, size, kind, meaning, Some(georeference), cells)
+        let said =
+            format!(", band {number}, {:?}, {:?}{}", meaning.no_data, meaning.scaling, versions_beside(path));
+        let mut file = Self::new(path, size, kind, meaning, Some(georeference), cells)?;
+        file.version.push_str(&said);
+        Ok(file)
     }
 
     fn new(
@@ -211,7 +229,8 @@ impl RasterFile {
             mask: None,
             scaling: scaling_of(scaling),
         };
-        let version = source.version.clone();
+        let version =
+            format!("{}, from {first:?}, {:?}, {:?}", source.version, meaning.no_data, meaning.scaling);
         let cells = Cells::Part(Box::new(source), first);
         let mut file = Self::new(path, size, kind, meaning, Some(georeference), cells)?;
         file.version = format!("{}; {version}", file.version);
@@ -488,7 +507,7 @@ fn flat(path: &Path, header: &header::RawHeader) -> Result<FlatCells> {
     }
     Ok(FlatCells {
         file: Mutex::new(file),
-        start: header.start + header.band_start,
+        start: header.start.saturating_add(header.band_start),
         bytes_each: header.opened.kind.bytes,
         cell_step: header.cell_step,
         row_step: header.row_step,

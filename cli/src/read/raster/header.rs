@@ -65,7 +65,7 @@ impl RawHeader {
             Interleave::Rows => (before.saturating_mul(row), each as usize, row.saturating_mul(bands as u64)),
             Interleave::Cells => {
                 let row = self.row_bytes.unwrap_or(row.saturating_mul(bands as u64));
-                (before * each, each as usize * bands, row)
+                (before.saturating_mul(each), (each as usize).saturating_mul(bands), row)
             }
         };
         self
@@ -289,7 +289,7 @@ fn esri(text: &str, is_float_grid: bool, band: Option<usize>) -> Result<RawHeade
     if fields.parsed::<u64>("bandgapbytes")?.unwrap_or(0) != 0 {
         return Err("its bands have gaps between them (bandgapbytes), which is not read".into());
     }
-    let corner = |name: &str| fields.parsed::<f64>(name);
+    let corner = |name: &str| finite(&fields, name);
     let place = match (corner("ulxmap")?, corner("ulymap")?, corner("xdim")?, corner("ydim")?) {
         // The centre of the first cell.
         (Some(x), Some(y), Some(width), Some(height)) => {
@@ -314,9 +314,17 @@ fn esri(text: &str, is_float_grid: bool, band: Option<usize>) -> Result<RawHeade
     Ok(header.with_band(interleave, bands, band))
 }
 
+/// A number of the place.
+fn finite(fields: &Fields, name: &str) -> Result<Option<f64>, String> {
+    match fields.parsed::<f64>(name)? {
+        Some(value) if !value.is_finite() => Err(format!("its {name} is {value}, it must be finite")),
+        value => Ok(value),
+    }
+}
+
 /// The place of a raster by its lower left corner, or by the centre of the cell there.
 fn esri_place(fields: &Fields, height: usize) -> Result<Georeference, String> {
-    let number = |name: &str| fields.parsed::<f64>(name);
+    let number = |name: &str| finite(fields, name);
     let Some(cell) = number("cellsize")? else { return Ok(Georeference::default()) };
     let corner = |corner: &str, centre: &str| {
         let at_centre = number(centre)?.map(|at| at - 0.5 * cell);
