@@ -9,7 +9,7 @@
  * Objects of the classes hold memory of the module. It is given back when they are collected, or at once by `free()`; after that they can't be used.
  * `using` frees an object at the end of its block.
  *
- * A fault of the module, as where it finds no memory, is an error of the code `outOfMemory` or `internal`. The module is then made anew: all objects made so far are
+ * A fault of the module within a call, as where it finds no memory, is an error of the code `outOfMemory` or `internal`. The module is then made anew: all objects made so far are
  * gone, and new ones can be made at once.
  */
 

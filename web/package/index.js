@@ -15,6 +15,8 @@ let exported = null;
 let depth = 0;
 // What rejects the promises that the module has not settled.
 const waiting = new Set();
+// Which module is in use, counted as its objects count it (`__wbg_inst`).
+let instance = 0;
 
 function failed(message, code) {
   const error = new Error(message);
@@ -32,9 +34,9 @@ export class HullfieldError extends Error {
 
 /** The address of the module where nothing else is said: beside this file. Some bundles do not know where that is. */
 function place() {
-  const { url } = import.meta;
-  if (!url) throw failed("the program does not know where it was loaded from: give init() the module, its bytes or its address, or import hullfield/inline", "invalid");
-  return new URL("./hullfield_web_bg.wasm", url);
+  if (!import.meta.url) throw failed("the program does not know where it was loaded from: give init() the module, its bytes or its address, or import hullfield/inline", "invalid");
+  // Word for word: bundlers look for this.
+  return new URL("./hullfield_web_bg.wasm", import.meta.url);
 }
 
 async function bytesOf(source) {
@@ -72,27 +74,40 @@ const MIB = 2 ** 20;
 
 /** Makes the module anew. What the old one held is given back. */
 function renew() {
+  instance += 1;
   module.__wbg_reset_state();
   // Loaded already: this only asks for what it exports.
-  load().then((found) => { exported = found; });
+  exported = module.initSync();
+}
+
+function stale() {
+  return failed("the module that this object belonged to has ended by a fault: make it again", "invalid");
+}
+
+/** Refuses an object of a module that has ended: its place in memory may be another object's by now. */
+function current(value) {
+  if (value?.__wbg_inst !== undefined && value.__wbg_inst !== instance) throw stale();
 }
 
 /** What an error that came out of the module means. A fault of WebAssembly ends the module: its objects are gone, and a new one takes its place. */
 function understood(error) {
-  if (/^Invalid stale object/.test(error?.message)) {
-    return failed("the module that this object belonged to has ended by a fault: make it again", "invalid");
-  }
-  const isFault = error instanceof WebAssembly.RuntimeError || (error instanceof RangeError && /stack/i.test(error.message));
+  if (/^Invalid stale object/.test(error?.message)) return stale();
+  // JavaScript's own errors go through the module's calls without ending them: what they held stays held.
+  const hasNoRoom = error instanceof RangeError && /allocation|memory/i.test(error.message);
+  const isFault = error instanceof WebAssembly.RuntimeError || hasNoRoom || error?.name === "InternalError"
+    || (error instanceof RangeError && /stack/i.test(error.message));
   // Within a call of the module the outer one decides.
   if (!isFault || depth > 0) return error;
   const held = Math.round(exported.memory.buffer.byteLength / MIB);
-  const isFull = held >= 1024;
+  const isFull = hasNoRoom || held >= 1024;
   const why = isFull ? ", and has most likely found no more" : "";
   const ended = failed(
     `the module has ended by a fault (${error.message}); it held ${held} MiB of memory, of at most 4096${why}. All objects made so far are gone; new ones can be made`,
     isFull ? "outOfMemory" : "internal",
   );
-  for (const reject of [...waiting]) reject(ended);
+  const lost = [...waiting];
+  waiting.clear();
+  for (const reject of lost) reject(ended);
   try {
     renew();
   } catch {
@@ -128,6 +143,7 @@ function awaited(promise) {
 
 /** The methods whose answers are promises: what is wrong rejects them. */
 const PROMISED = {
+  Engine: ["auto", "gpu"],
   Arena: [
     "intersections", "distances", "contacts", "manifolds", "gradients", "candidates", "hits", "hitCounts", "sweeps", "nearestBodies", "nearestBodiesTo",
     "prepare", "raycasts", "raycastsAll", "occlusions", "shapeCasts", "shapeCastsAll", "shapeCastsAny", "nearestPoints", "containments",
@@ -140,19 +156,21 @@ const PROMISED = {
 /** Methods and properties that say in a sentence why they can't be used. */
 function describe(made, name) {
   const promised = new Set(PROMISED[name]);
-  const live = (object) => {
+  const live = (object, given) => {
     if (object?.__wbg_ptr === 0) throw failed(`this ${name} was freed, it can't be used any more`, "invalid");
+    current(object);
+    given.forEach(current);
   };
   const prototype = made.prototype;
   for (const [key, { value, get, set, ...rest }] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
     if (key === "constructor" || key.startsWith("__")) continue;
     const guard = (inner) => function (...given) {
       if (!promised.has(key)) {
-        live(this);
+        live(this, given);
         return within(() => inner.apply(this, given));
       }
       try {
-        live(this);
+        live(this, given);
         return awaited(within(() => inner.apply(this, given)));
       } catch (error) {
         return Promise.reject(error);
@@ -166,13 +184,9 @@ function describe(made, name) {
   const release = function () {
     // Twice is as good as once.
     if (!this.__wbg_ptr) return;
-    try {
-      within(() => free.call(this));
-    } catch (error) {
-      // With its module the object's memory is gone too.
-      if (error?.code !== "invalid") throw error;
-      this.__wbg_ptr = 0;
-    }
+    // With its module the object's memory is gone too.
+    if (this.__wbg_inst !== instance) this.__wbg_ptr = 0;
+    else within(() => free.call(this));
   };
   prototype.free = release;
   prototype[Symbol.dispose ?? Symbol.for("Symbol.dispose")] = release;
@@ -184,6 +198,7 @@ function guarded(made, name) {
   return new Proxy(made, {
     construct(target, given, called) {
       ready();
+      given.forEach(current);
       const object = within(() => Reflect.construct(target, given, called));
       if (object.__wbg_ptr === undefined) throw failed(`${name} has no constructor: its static methods make one`, "invalid");
       return object;
@@ -191,10 +206,17 @@ function guarded(made, name) {
     get(target, key) {
       const value = target[key];
       if (!Object.hasOwn(target, key) || typeof value !== "function" || key === "prototype") return value;
-      ready();
+      if (!PROMISED[name]?.includes(key)) {
+        ready();
+        return (...given) => within(() => value.apply(target, given));
+      }
       return (...given) => {
-        const answer = within(() => value.apply(target, given));
-        return answer instanceof Promise ? awaited(answer) : answer;
+        try {
+          ready();
+          return awaited(within(() => value.apply(target, given)));
+        } catch (error) {
+          return Promise.reject(error);
+        }
       };
     },
   });

@@ -116,7 +116,7 @@ export default {
   name: "collide",
   title: "Collide",
   about: "Convex bodies tumble in a box. Each has the colour of its worst pair. Drag one to see its contacts.",
-  still: { paused: 1 },
+  still: { paused: "1" },
   keys: "Space pauses, Page Down chooses a body, W A S D Q E move it, Escape lets it go. Arrow keys turn the scene, plus and minus zoom.",
   build(panel, send) {
     const count = slider(panel, send, {

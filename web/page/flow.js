@@ -8,7 +8,7 @@ export default {
   name: "flow",
   title: "Flow",
   about: "Paint on the grid: the field is solved again as you paint, and the agents follow it. The second mouse button frees cells.",
-  still: { speed: 0 },
+  still: { speed: "0" },
   unkept: "what you painted",
   keys: "Arrow keys move the brush, space paints. W, F, G, M and C choose what it paints, [ and ] its size.",
   build(panel, send) {
@@ -39,7 +39,7 @@ export default {
     panel.prepend(note);
     return {
       /** The pictures stand still until the user asks for more. */
-      still() { speed.value = 0; },
+      still(fields) { speed.value = Number(fields.speed); },
       state(fields) {
         const state = { ...DEFAULTS, ...fields };
         for (const [name, control] of Object.entries({ scene, size, agents, connectivity, corners })) control.value = state[name];

@@ -25,6 +25,9 @@ const built = new Map();
 let open = null;
 let engine = "auto";
 let serving = null;
+// Whether the program was loaded, and whether it has ended.
+let isRunning = false;
+let isStopped = false;
 // The tabs that have what a link does not keep.
 const changed = new Set();
 const lessMotion = window.matchMedia("(prefers-reduced-motion: reduce)");
@@ -71,9 +74,9 @@ function showError(text) {
 }
 element("error-close").addEventListener("click", () => showError(""));
 worker.addEventListener("error", (event) => {
-  const isFile = location.protocol === "file:";
-  stop(isFile ? "A browser loads no modules from files: open the page from a server, as `cargo xtask web --serve` is one."
-    : `The program could not be loaded: ${event.message ?? "worker.js is missing"}`);
+  const text = event.message ?? "worker.js is missing";
+  if (isRunning) showError(`The program has a fault: ${text}`);
+  else stop(`The program could not be loaded: ${text}`);
 });
 
 // ---- the link
@@ -133,7 +136,7 @@ function show(tab, fields) {
   element("controls").replaceChildren(built.get(tab.name).panel);
   const isStill = isNew && lessMotion.matches && tab.still;
   send({ type: "open", tab: tab.name, fields: isStill ? { ...tab.still, ...fields } : fields });
-  if (isStill) built.get(tab.name).still?.();
+  if (isStill) built.get(tab.name).still?.({ ...tab.still, ...fields });
 }
 
 for (const tab of tabs) {
@@ -254,15 +257,16 @@ stage.addEventListener("keydown", (event) => {
 
 /** Sends a file to the open tab's scene. */
 async function sendFile(file) {
+  const tab = open;
   if (file.size > MOST_FILE_BYTES) {
     return showError(`${file.name} has ${Math.ceil(file.size / 2 ** 20)} MiB; a file may have ${MOST_FILE_BYTES / 2 ** 20}.`);
   }
   try {
     const bytes = new Uint8Array(await file.arrayBuffer());
-    changed.add(open.name);
+    changed.add(tab.name);
     // The times are those of another model.
     element("times").tBodies[0].replaceChildren();
-    send({ type: "file", tab: open.name, name: file.name, bytes }, [bytes.buffer]);
+    send({ type: "file", tab: tab.name, name: file.name, bytes }, [bytes.buffer]);
   } catch (error) {
     showError(`${file.name} could not be read: ${error.message}`);
   }
@@ -270,7 +274,6 @@ async function sendFile(file) {
 stage.addEventListener("dragover", (event) => {
   event.preventDefault();
   if (open.takesFiles) element("drop").hidden = false;
-  else event.dataTransfer.dropEffect = "none";
 });
 stage.addEventListener("dragleave", () => { element("drop").hidden = true; });
 stage.addEventListener("drop", (event) => {
@@ -291,6 +294,7 @@ let engineMessage = null;
 
 /** The line of the engine, and whether there is a choice. */
 function showEngine() {
+  if (isStopped) return;
   element("engine").disabled = Boolean(open?.onCpu);
   element("engine").title = open?.onCpu ? "Shortest paths run on the CPU." : "";
   if (open?.onCpu) {
@@ -304,13 +308,14 @@ function showEngine() {
 
 /** Nothing more will be drawn. */
 function stop(text) {
+  isStopped = true;
   element("wait").textContent = "";
   element("engine-line").textContent = "Not running.";
   showError(text);
 }
 
 const take = {
-  ready() {},
+  ready() { isRunning = true; },
   loading({ on }) {
     element("wait").hidden = !on;
     for (const canvas of ["flat", "gpu"]) element(canvas).classList.add("hidden");

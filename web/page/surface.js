@@ -12,7 +12,6 @@ export default {
   title: "Surface",
   about: "Drag the start (disc) or the goal (ring) over the model; elsewhere a drag turns it and a wheel zooms. The solid line is the shortest path, "
     + "the dashed one the shortest within one strip of triangles, and the bands are distances from the start. Drop a file of a model to see it here.",
-  onCpu: true,
   takesFiles: true,
   unkept: "the model of your file",
   keys: "S and G choose the start and the goal, arrow keys move it, with shift finely. Home, End, Page Up and Page Down turn the model, plus and minus zoom.",
