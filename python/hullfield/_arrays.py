@@ -115,12 +115,15 @@ def _converted(name: str, value: object) -> npt.NDArray[Any]:
     try:
         if callable(quaternions):
             return np.asarray(quaternions())
-        return np.asarray(value)
+        found = np.asanyarray(value)
     except Error:
         raise
     # Whatever the object raises when an array is asked for. torch raises RuntimeError for tensors that need a gradient.
     except Exception as error:
         raise InvalidInputError(f"{name} is not an array: {error}") from None
+    # Some have a mask only once they are read, as variables of netCDF4.
+    unmasked(name, found)
+    return np.asarray(found)
 
 
 def _coordinates(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

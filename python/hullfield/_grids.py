@@ -51,6 +51,7 @@ def is_labelled(value: object) -> bool:
 
 def raster_of(name: str, value: Any) -> Raster:
     """The numbers and the mask of a raster, or of a window of one."""
+    value = _read(value)
     mask = mask_of(value)
     if mask is not None:
         data = getattr(value, "unmasked", None)
@@ -67,6 +68,22 @@ def raster_of(name: str, value: Any) -> Raster:
     if (scale, offset) != (1.0, 0.0):
         values = values * np.float64(scale) + np.float64(offset)
     return Raster(values, mask)
+
+
+def _read(value: Any) -> Any:
+    """What gives a masked array only when it is read, as variables of netCDF4, as that array; all else as it is."""
+    if (
+        isinstance(value, np.ndarray)
+        or is_labelled(value)
+        or not hasattr(value, "__array__")
+        or mask_of(value) is not None
+    ):
+        return value
+    try:
+        found = np.asanyarray(value)
+    except Exception:  # What is wrong is said where the numbers are taken.
+        return value
+    return found if isinstance(found, np.ma.MaskedArray) else value
 
 
 def _numbers(name: str, values: npt.NDArray[Any]) -> npt.NDArray[Any]:

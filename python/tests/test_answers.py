@@ -225,10 +225,10 @@ def test_pending_work_is_what_create_task_takes() -> None:
 
 def test_a_cancelled_task_of_a_pending_cancels_its_work() -> None:
     async def main() -> Any:
-        crowd = BodyColumns(0, np.random.default_rng(2).uniform(-40, 40, size=(32_000, 3)).astype(np.float32))
+        crowd = BodyColumns(0, np.random.default_rng(2).uniform(-40, 40, size=(140_000, 3)).astype(np.float32))
         pending = ARENA.intersections.start(crowd, "exhaustive")
         task = asyncio.create_task(pending)
-        await asyncio.sleep(0.2)
+        await asyncio.sleep(0.05)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

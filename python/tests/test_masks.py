@@ -216,3 +216,29 @@ def test_missing_values_of_pandas_are_a_mask() -> None:
             with pytest.raises(hullfield.InvalidInputError, match="masked or missing"):
                 Pose(missing)
         assert Pose(pandas.Series([1, 4, 2], dtype=dtype)).position.tolist() == [1, 4, 2]
+
+
+class _Read:
+    """Gives a masked array only when it is read, as a variable of netCDF4."""
+
+    mask = True
+
+    def __init__(self, values: Any) -> None:
+        self._values = np.ma.masked_greater(np.asarray(values, np.float32), 1e30)
+        self.shape, self.ndim, self.dtype = self._values.shape, self._values.ndim, self._values.dtype
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self._values if dtype is None else self._values.astype(dtype)
+
+
+def test_masks_of_what_is_read_late_are_kept() -> None:
+    friction = np.ones((3, 4), np.float32)
+    friction[1, 1] = 9.97e36
+    targets = np.zeros((3, 4), np.float32)
+    targets[0, 0] = 1
+    late = hullfield.cost_distance(targets, friction=_Read(friction))
+    masked = hullfield.cost_distance(targets, friction=np.ma.masked_greater(friction, 1e30))
+    np.testing.assert_array_equal(late.distances, masked.distances)
+    assert np.isinf(late.distances[1, 1])
+    with pytest.raises(hullfield.Error, match="masked or missing values"):
+        hullfield.collide.Hull.from_points(_Read([[0, 0, 0], [1, 0, 1e36]]))

@@ -77,17 +77,23 @@ def _collected(geometry: Any, depth: int) -> list[list[Any]]:
         return _collected(geometry.get("geometry"), depth + 1)
     if kind in ("FeatureCollection", "GeometryCollection"):
         name = "features" if kind == "FeatureCollection" else "geometries"
-        parts = listed(name, geometry.get(name) or ())
+        parts = listed(name, _member(geometry, name))
         return [polygon for part in parts for polygon in _collected(part, depth + 1)]
     if kind in ("Point", "MultiPoint", "LineString", "MultiLineString", "LinearRing"):
         return []
     if kind not in ("Polygon", "MultiPolygon"):
         raise InvalidInputError(f"the outline is a {kind!r:.60}, it must be of Polygons")
-    coordinates = geometry.get("coordinates") or ()
+    coordinates = _member(geometry, "coordinates")
     # Heights, if any, do not matter. Empty geometries are as none.
     polygons = listed("the coordinates of the outline", coordinates) if kind == "MultiPolygon" else [coordinates]
     lists = [listed("a polygon of the outline", polygon) for polygon in polygons]
-    return [[_ring(ring) for ring in polygon] for polygon in lists if polygon]
+    return [[_ring(ring) for ring in polygon] for polygon in lists if len(polygon) > 0]
+
+
+def _member(geometry: dict[str, Any], name: str) -> Any:
+    """A member of a geometry; an empty list where it is missing or null."""
+    value = geometry.get(name)
+    return () if value is None else value
 
 
 def listed(name: str, value: Any) -> list[Any]:
@@ -101,7 +107,7 @@ def listed(name: str, value: Any) -> list[Any]:
 def _ring(ring: Any) -> Any:
     try:
         return np.asarray(ring, dtype=np.float64)[:, :2]
-    except (TypeError, ValueError, IndexError):
+    except (TypeError, ValueError, IndexError, OverflowError):
         raise InvalidInputError("a ring of the outline is not a list of points, each two numbers") from None
 
 

@@ -34,7 +34,7 @@ from hullfield._arrays import array_of, flags, floats, indices, point
 from hullfield._errors import InvalidInputError, InvalidTypeError
 from hullfield._native import Room as NativeRoom
 from hullfield._pending import Pending, query
-from hullfield._scalars import U64, ends_of, real, some_indices, whole
+from hullfield._scalars import U64, ends_of, flag, real, some_indices, whole
 from hullfield.navigate._reach import Reach, Stats
 from hullfield.navigate._room_polygons import (
     FreeDoorEnd,
@@ -280,7 +280,7 @@ class Room:
         InvalidInputError: a coordinate that is not finite or out of range, a radius that is negative or too large, an outer ring of fewer than
             three points, holes that leave no room, or a door that misses its walls or crosses no floor.
 
-    Cost: about O(n log n) in the number of points.
+    Cost: about O(n log n) in the number of points; with a radius at most O(n log² n).
 
     It pickles as what it was made of, with its edits. It can be shared between threads; an edit waits for queries that were called before it.
     """
@@ -305,8 +305,14 @@ class Room:
                 raise InvalidInputError("holes are given, and the polygon has its own")
             polygons = polygons_of(outer.__geo_interface__)
         else:
-            polygons = [[outer, *(() if holes is None else holes)]]
-        options = (_radius(radius), bool(squeeze), bool(merge), bool(repair), segments_of(doors))
+            polygons = [[outer, *(() if holes is None else listed("holes", holes))]]
+        options = (
+            _radius(radius),
+            flag("squeeze", squeeze),
+            flag("merge", merge),
+            flag("repair", repair),
+            segments_of(doors),
+        )
         self._native = native_of_polygons(polygons, options)
 
     @classmethod
@@ -340,7 +346,13 @@ class Room:
                 found.extend(polygons_of(polygon.__geo_interface__))
             else:
                 found.append(listed(f"polygons[{row}]", polygon))
-        options = (_radius(radius), bool(squeeze), bool(merge), bool(repair), segments_of(doors))
+        options = (
+            _radius(radius),
+            flag("squeeze", squeeze),
+            flag("merge", merge),
+            flag("repair", repair),
+            segments_of(doors),
+        )
         return cls._of(native_of_polygons(found, options))
 
     @classmethod
@@ -379,7 +391,7 @@ class Room:
         else:
             corners = indices("cells", cells)
             ends = ends_of("offsets", offsets, len(corners))
-        options = (_radius(radius), bool(squeeze), True, True, np.zeros((0, 4)))
+        options = (_radius(radius), flag("squeeze", squeeze), True, True, np.zeros((0, 4)))
         native = _native.Room.of_cells(points, corners, ends, options)
         return cls._of(native.wait(None))
 
@@ -395,7 +407,7 @@ class Room:
                 text = file.read()
         if not isinstance(text, str):
             raise InvalidTypeError(f"text is a {type(text).__name__}, it must be the text of a file, or a path")
-        options = (_radius(radius), bool(squeeze), True, True, np.zeros((0, 4)))
+        options = (_radius(radius), flag("squeeze", squeeze), True, True, np.zeros((0, 4)))
         return cls._of(_native.Room.of_polyanya_mesh(text, options).wait(None))
 
     @classmethod
@@ -490,7 +502,7 @@ class Room:
                 are no errors: :attr:`Path.reach` says so.
         """
         ends = point("start", start, 2), point("goal", goal, 2)
-        return Pending(self._native.path(*ends, *_method(method, strip), bool(to_nearest)), _path)
+        return Pending(self._native.path(*ends, *_method(method, strip), flag("to_nearest", to_nearest)), _path)
 
     @query
     def paths(
@@ -510,7 +522,9 @@ class Room:
         count = len(second) if first.ndim == 1 and second.ndim == 2 else None
         begins = floats("starts", starts, 2, count=count)
         ends = floats("goals", goals, 2, count=len(begins))
-        return Pending(self._native.paths(begins, ends, *_method(method, strip), bool(to_nearest)), _paths)
+        return Pending(
+            self._native.paths(begins, ends, *_method(method, strip), flag("to_nearest", to_nearest)), _paths
+        )
 
     @query
     def funnel_steps(

@@ -31,13 +31,13 @@ import numpy.typing as npt
 
 from hullfield import _native
 from hullfield._arrays import array_of, flags, floats, indices, point
-from hullfield._errors import InvalidInputError
+from hullfield._errors import InvalidInputError, InvalidTypeError
 from hullfield._memory import require
 from hullfield._mesh import mesh_arrays
 from hullfield._native import Surface as NativeSurface
 from hullfield._native import SurfaceField as NativeField
 from hullfield._pending import Pending, query
-from hullfield._scalars import U64, real, real_or_none, some_indices, whole
+from hullfield._scalars import U64, flag, real, real_or_none, some_indices, whole
 from hullfield.navigate._reach import Reach, Stats
 from hullfield.navigate._surface_paths import (
     MISSING,
@@ -234,7 +234,7 @@ class Surface:
         landmarks: bool,
         progress: Progress | None,
     ) -> None:
-        self._has_landmarks = bool(landmarks)
+        self._has_landmarks = flag("landmarks", landmarks)
         lengths = real("weld", weld), real_or_none("interval", interval), real_or_none("max_snap", max_snap)
         options = (*lengths, self._has_landmarks, progress)
         self._native = _native.Surface.build([model._arrays() for model in models], *options).wait(None)
@@ -275,8 +275,12 @@ class Surface:
         Raises:
             InvalidInputError: the bytes are no saved surface; it names the byte.
         """
-        loading = _native.Surface.from_bytes(bytes(data), real_or_none("max_snap", max_snap), bool(landmarks))
-        return cls._of(loading.wait(None), bool(landmarks))
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise InvalidTypeError(f"data is {data!r:.60}, it must be bytes")
+        loading = _native.Surface.from_bytes(
+            bytes(data), real_or_none("max_snap", max_snap), flag("landmarks", landmarks)
+        )
+        return cls._of(loading.wait(None), flag("landmarks", landmarks))
 
     def to_bytes(self) -> bytes:
         """The surface as bytes, about 35 a triangle: with the report, what is walkable, and the links; without landmarks."""
@@ -390,7 +394,7 @@ class Surface:
         Raises:
             InvalidInputError: a triangle does not exist. Then nothing is changed.
         """
-        self._native.set_walkable(some_indices("triangles", triangles), bool(walkable))
+        self._native.set_walkable(some_indices("triangles", triangles), flag("walkable", walkable))
 
     def set_walkable_where(self, allowed: npt.ArrayLike | Callable[[Floats], npt.ArrayLike]) -> None:
         """Makes exactly those triangles walkable that ``allowed`` says, (m,): an array of bools, or a function of the normals, (m, 3)."""
@@ -454,7 +458,8 @@ class Surface:
         """
         ends = one_place("start", start), one_place("goal", goal)
         return Pending(
-            self._native.path(*ends, _method(method), real("tolerance", tolerance), bool(to_nearest)), path_of
+            self._native.path(*ends, _method(method), real("tolerance", tolerance), flag("to_nearest", to_nearest)),
+            path_of,
         )
 
     @query
@@ -473,7 +478,8 @@ class Surface:
         """
         ends = paired_places(("starts", "goals"), starts, goals)
         return Pending(
-            self._native.paths(*ends, _method(method), real("tolerance", tolerance), bool(to_nearest)), paths_of
+            self._native.paths(*ends, _method(method), real("tolerance", tolerance), flag("to_nearest", to_nearest)),
+            paths_of,
         )
 
     @query
