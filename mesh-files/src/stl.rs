@@ -331,5 +331,18 @@ mod tests {
         assert_eq!(error_of(cut.as_bytes()), "a.stl: line 8: the file ends before \"endsolid\"");
         let two = format!("solid x\n{}", FACET.replace("  vertex 1 0 0\n", ""));
         assert_eq!(error_of(two.as_bytes()), "a.stl: line 6: a facet has three vertices");
+        // What shares a line would be lost.
+        for (from, to, line, words) in [
+            ("0 1\n outer", "0 1 outer", 2, "\"outer\" follows \"facet\""),
+            ("loop\n  vertex 0", "loop vertex 0", 3, "\"vertex\" follows \"outer\""),
+            ("endloop\nendfacet", "endloop endfacet", 7, "\"endfacet\" follows \"endloop\""),
+            ("endfacet\n", "endfacet facet\n", 8, "\"facet\" follows \"endfacet\""),
+        ] {
+            let shared = format!("solid x\n{}endsolid x\n", FACET.replace(from, to));
+            let wanted = format!("a.stl: line {line}: {words}: a statement has a line of its own");
+            assert_eq!(error_of(shared.as_bytes()), wanted);
+        }
+        let open = format!("solid x\n{}endsolid x\n", FACET.replace(" endloop\n", ""));
+        assert_eq!(error_of(open.as_bytes()), "a.stl: line 7: \"endfacet\" comes before \"endloop\"");
     }
 }

@@ -320,7 +320,7 @@ fn long_lines_are_read_in_time() {
         (
             Format::Stl,
             format!(
-                "solid{corners}\nfacet{corners}\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid\n"
+                "solid{corners}\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid\n"
             ),
         ),
     ];

@@ -391,6 +391,24 @@ fn degrees_are_said_to_be_degrees() {
 }
 
 /// Maps of ROS: fields for other programs, modes, opacity, and places in metres.
+/// Bands and headers without end were sums that overflowed.
+#[test]
+fn headers_that_claim_too_much_are_refused() {
+    let folder = Folder::new();
+    let bands = u64::MAX;
+    folder
+        .write("many.bil", [0; 4])
+        .write("many.hdr", format!("nrows 2\nncols 2\nnbits 8\nlayout bip\nnbands {bands}\n"))
+        .write("far.bil", [0; 4])
+        .write("far.hdr", format!("nrows 2\nncols 2\nnbits 8\nlayout bsq\nnbands 2\nskipbytes {bands}\n"))
+        .write("place.bil", [1; 4])
+        .write("place.hdr", "nrows 2\nncols 2\nnbits 8\nxllcorner nan\nyllcorner 0\ncellsize 1\n");
+    for name in ["many.bil --band 1", "far.bil --band 2", "place.bil"] {
+        let error = folder.run(&format!("flow {name} --goal 0,0")).bad();
+        assert!(!error.contains("fault"), "{error}");
+    }
+}
+
 #[test]
 fn maps_of_ros() {
     let folder = Folder::new();
@@ -404,7 +422,8 @@ fn maps_of_ros() {
         .write("turned.yaml", yaml.replace("20.0, 0.0", "20.0, 1.5707963267948966"))
         .write("device.yaml", yaml.replace("m.pgm", "/dev/zero"))
         .write("dash.yaml", yaml.replace("m.pgm", "\"-\""))
-        .write("other.yaml", format!("{yaml}mode: dual\n"));
+        .write("other.yaml", format!("{yaml}mode: dual\n"))
+        .write("bomb.yaml", format!("{yaml}a: &a [0, 0]\nb: &b [*a, *a]\nc: [*b, *b]\n"));
     let report = |name: &str| -> serde_json::Value {
         serde_json::from_str(&folder.run(&format!("flow {name} --goal 0,0 --backend cpu --json")).good())
             .unwrap()
@@ -423,6 +442,12 @@ fn maps_of_ros() {
     }
     let text = folder.run("flow m.yaml --goal-at 10.1,20.6 --units map --trace 1,0").good();
     assert!(text.contains("0.50000 map units"), "{text}");
+    // A limit in metres.
+    for (limit, count) in [("0.49", 1), ("0.5", 2), ("100", 2)] {
+        let flags = format!("flow m.yaml --goal-at 10.6,20.9 --units map --max-distance {limit} --json");
+        let report: serde_json::Value = serde_json::from_str(&folder.run(&flags).good()).unwrap();
+        assert_eq!(report["counts"]["reached"], count, "{limit}");
+    }
     // Free in the mode raw is 0 alone; from 101 on nothing is known.
     folder.write("m.pgm", "P2 3 2 255\n0 1 100\n101 0 255\n");
     assert_eq!(counts("raw.yaml"), [4, 2]);
@@ -439,6 +464,10 @@ fn maps_of_ros() {
     for (name, message) in [
         ("device.yaml", "/dev/zero: it is no regular file"),
         ("dash.yaml", "-: cannot be read: "),
+        ("bomb.yaml", "bomb.yaml: line 8: aliases (*name) are not read"),
+        ("m.yaml --band 2", "--band: m.yaml has no bands"),
+        ("m.yaml --cost-rule exit", "--cost-rule: the map must be a raster"),
+        ("m.yaml --allocation a.npy", "--allocation: the map must be a raster"),
         ("other.yaml", "other.yaml: field mode: \"dual\" is none of trinary, scale and raw"),
     ] {
         let error = folder.run(&format!("flow {name} --goal 0,0")).bad();

@@ -514,3 +514,36 @@ fn flat(path: &Path, header: &header::RawHeader) -> Result<FlatCells> {
         is_swapped: header.is_big != cfg!(target_endian = "big"),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is solved over one band, or by one header, is not what is solved over another.
+    #[test]
+    fn versions_differ_with_bands_and_with_what_lies_beside() {
+        let folder = std::env::temp_dir().join(format!("hullfield-versions-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("a.bil");
+        std::fs::write(&file, [1; 16]).unwrap();
+        let header = |more: &str| {
+            let text = format!("nrows 2\nncols 2\nnbits 16\nlayout bsq\nnbands 2\n{more}");
+            std::fs::write(folder.join("a.hdr"), text).unwrap();
+        };
+        let version = |band: usize| RasterFile::open(&file, Some(band), u64::MAX).unwrap().version;
+        header("");
+        let mut versions = vec![version(1), version(2)];
+        assert_eq!(version(1), versions[0]);
+        header("byteorder M\n");
+        versions.push(version(1));
+        header("nodata 257\n");
+        versions.push(version(1));
+        std::fs::write(folder.join("a.bil.msk"), [0]).unwrap();
+        let masked = versions_beside(&file);
+        assert!(masked.contains("a.bil.msk of 1 bytes"), "{masked}");
+        versions.sort();
+        versions.dedup();
+        assert_eq!(versions.len(), 4, "{versions:?}");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}
