@@ -302,8 +302,11 @@ fn doors_and_obstacles_in_any_order_leave_the_same_room_as_a_new_one() {
                 }
             }
             let all: Vec<Vec<[f64; 2]>> = holes.iter().chain(inside.iter().map(|i| &i.1)).cloned().collect();
-            let mut fresh =
-                Room::new(&outer, &all, RoomOptions { doors: doors.to_vec(), ..options }).unwrap();
+            let mut fresh = match Room::new(&outer, &all, RoomOptions { doors: doors.to_vec(), ..options }) {
+                // An obstacle may lie over a door, a hole may not.
+                Err(error) if error.to_string().contains("crosses no floor") => continue,
+                built => built.unwrap(),
+            };
             let set: Vec<(u32, bool)> =
                 states.iter().enumerate().map(|(i, &open)| (i as u32, open)).collect();
             fresh.set_doors(&set).unwrap();
