@@ -241,4 +241,4 @@ def test_masks_of_what_is_read_late_are_kept() -> None:
     np.testing.assert_array_equal(late.distances, masked.distances)
     assert np.isinf(late.distances[1, 1])
     with pytest.raises(hullfield.Error, match="masked or missing values"):
-        hullfield.collide.Hull.from_points(_Read([[0, 0, 0], [1, 0, 1e36]]))
+        Hull(_Read([[0, 0, 0], [1, 0, 1e36]]))
