@@ -335,7 +335,7 @@ fn files_with_faults_are_read_or_refused_in_bounded_memory() {
     let folder = std::env::temp_dir().join(format!("hullfield-fuzz-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let folder = Folder(folder);
-    let rounds = hullfield_oracle::extent(200, 5_000);
+    let rounds = hullfield_oracle::extent(200, 600);
     let seed = hullfield_oracle::seed(31);
     let mut random = Random::new(seed);
     let (mut good_count, mut bad_count, mut largest) = (0_u64, 0_u64, 0);

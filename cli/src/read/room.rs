@@ -257,7 +257,7 @@ mod tests {
             "1e-5",
         ];
         let mut random = Random::new(seed(0x9e05));
-        let count = extent(4_000, 400_000);
+        let count = extent(4_000, 8_000);
         let mut below = move |most: usize| random.below(most.max(1));
         let (mut built, mut refused) = (0, 0);
         for _ in 0..count {

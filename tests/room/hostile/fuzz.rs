@@ -163,7 +163,7 @@ fn ask(random: &mut Random, room: &mut Room, polygons: &[Vec<Ring>]) -> hullfiel
 #[test]
 fn mutated_rooms_are_built_or_refused() {
     let mut random = Random::new(seed(0xf022));
-    let count = extent(1500, 150_000);
+    let count = extent(1500, 3000);
     let (mut built, mut refused) = (0, std::collections::BTreeMap::<&str, u32>::new());
     for k in 0..count {
         let mut polygons = base(&mut random);
