@@ -94,7 +94,7 @@ fn place(target: &Path) -> Result<Place> {
     Ok(Place::File(file, Some(Box::new(metadata))))
 }
 
-/// The path that the links from `target` lead to, whether there is something or not.
+/// Follows the symbolic links from `target`. The path at the end need not exist.
 fn behind_links(target: &Path) -> Result<PathBuf> {
     let mut path = target.to_owned();
     for _ in 0..MAX_LINKS {

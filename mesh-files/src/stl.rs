@@ -66,7 +66,7 @@ pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Mesh> {
     Err(Error::file(name, message))
 }
 
-/// Reads the triangles that the header announces. What follows them is noted.
+/// Reads the triangles that the header announces. Bytes after them give a note.
 fn binary(name: &str, bytes: &[u8]) -> Result<Mesh> {
     let mut mesh = Mesh::new(stem(name));
     mesh.begin(None, None);

@@ -82,7 +82,7 @@ impl<'a> Lines<'a> {
         Self { rest: text, number: 0 }
     }
 
-    /// The number of the last line that was given; 0 before the first.
+    /// The number of the line that was read last; 0 before the first.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }

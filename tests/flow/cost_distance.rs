@@ -318,7 +318,7 @@ fn allocation_follows_next_cells() {
         ([255, 255, 255, 2], "cell (1, 1)"),
     ] {
         let error = allocation([2, 2], CONNECTIVITIES[3], &next, &[]).unwrap_err().to_string();
-        assert!(error.contains(cell) && error.contains("or around in a circle"), "{error}");
+        assert!(error.contains(cell) && error.contains("or form a cycle"), "{error}");
     }
     let error = |next: &[u8], connectivity, target: [i32; 2]| {
         allocation([2, 2], connectivity, next, &[target.into()]).unwrap_err().to_string()

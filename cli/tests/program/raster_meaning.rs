@@ -142,7 +142,7 @@ fn numbers_of_no_data_are_compared_as_gdal_does() {
     assert_eq!(folder.run("flow a.tif --goal 0,0").bad(), "a.tif.aux.xml: its Scale is \"two\"");
 }
 
-/// Values are numbers times the scale and the offset; no data is said before these.
+/// A value is a stored number times the scale, plus the offset. The number of no data is a stored one.
 #[test]
 fn scales_and_offsets_are_applied() {
     let folder = Folder::new();
@@ -169,7 +169,7 @@ fn scales_and_offsets_are_applied() {
 fn cells_have_the_lengths_of_their_place() {
     let folder = Folder::new();
     let even = || Picture::floats([2, 2], &[1.0; 4]);
-    // Turned by 30 degrees, south up, and by a scale whose sign says nothing.
+    // Turned by 30 degrees; south up; with a negative scale, whose sign GDAL ignores.
     let [cos, sin] = [0.75_f64.sqrt(), 0.5];
     let turned = [10.0 * cos, 20.0 * sin, 5.0, 10.0 * sin, -20.0 * cos, 7.0];
     folder

@@ -85,7 +85,7 @@ impl CostDistance {
 ///
 /// # Errors
 /// [`Error::Count`] unless `next` has a code for each cell; [`Error::Value`] for a target outside the raster and for a connectivity of three dimensions;
-/// [`Error::Invalid`] at a cell whose next cells lead out of the raster, or around in a circle.
+/// [`Error::Invalid`] at a cell from which the next cells leave the raster, or form a cycle.
 ///
 /// ```
 /// use hullfield::flow::{Connectivity, NO_TARGET, allocation};
@@ -125,6 +125,6 @@ pub fn allocation(
     let size = size.map(|length| length as usize);
     codes::sources(size, next, connectivity.offsets(), known.into_iter(), NO_TARGET).map_err(|cell| {
         let at = Location::Cell(Cell::from([(cell % size[0]) as i32, (cell / size[0]) as i32]));
-        Error::invalid(at, "its next cells lead out of the raster, or around in a circle")
+        Error::invalid(at, "its next cells leave the raster, or form a cycle")
     })
 }

@@ -35,7 +35,7 @@ impl Map {
         Grid::new(self.size, &self.obstacles, options)
     }
 
-    /// The place of a map whose units are not cells.
+    /// The georeference of a map; none where its units are cells.
     pub(crate) fn place(&self) -> Option<Georeference> {
         let GridFrame { origin: [x, y, _], cell_size, axes: [columns, rows, _] } = self.frame;
         (self.frame != GridFrame::default()).then(|| {

@@ -338,7 +338,7 @@ impl MapRaster {
         self.find_range().map(drop)
     }
 
-    /// Warns of cells whose friction is 0 or less, once they are counted.
+    /// Warns of cells whose friction is 0 or less. They must have been counted.
     pub(crate) fn warn_of_zeros(&self) {
         if let Some(friction) = &self.friction {
             friction.warn_of_zeros();

@@ -369,9 +369,9 @@ impl RasterFile {
         self.meaning.mask.is_some()
     }
 
-    /// The number of no data, and scale and offset.
-    pub(super) fn says(&self) -> (Option<NoData>, Option<[f64; 2]>) {
-        (self.meaning.no_data, self.meaning.scaling)
+    /// The stored number of cells without data.
+    pub(super) fn no_data(&self) -> Option<NoData> {
+        self.meaning.no_data
     }
 
     /// An error of a cell of a window.

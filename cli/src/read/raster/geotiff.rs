@@ -43,7 +43,7 @@ pub(super) struct TiffRaster {
     pub(super) mask: Option<TiffCells>,
     /// Where data is, if nothing else says it: its band of opacity.
     pub(super) alpha: Option<TiffCells>,
-    /// Pictures behind the first that are neither masks nor smaller copies.
+    /// The number of images after the first. Masks and overviews do not count.
     pub(super) more_pages: usize,
 }
 

@@ -17,7 +17,7 @@ use crate::failure::{Failure, Result};
 /// The most bytes of a tag's numbers, and of a tag's text.
 const MAX_NUMBER_BYTES: u64 = 1 << 28;
 const MAX_TEXT_BYTES: u64 = 1 << 24;
-/// What directories may take beyond the bytes of the file, before they count as a snare.
+/// What directories may take beyond the bytes of the file, before the file is refused.
 const MORE_DIRECTORY_BYTES: u64 = 1 << 16;
 
 /// A file that begins as a TIFF.

@@ -25,7 +25,7 @@ pub(super) enum Method {
 }
 
 impl Method {
-    /// The most bytes that one packed byte can become. A chunk that claims more is damaged, or a snare.
+    /// The most bytes that one packed byte can become. A chunk that claims more is damaged, or made to exhaust memory.
     fn most_bytes(self) -> u64 {
         match self {
             Self::Stored => 1,

@@ -120,9 +120,7 @@ fn check_source(source: &RasterFile, shown: &Shown) -> Result<(), String> {
     {
         return Err("its source has another number of no data than it has itself, which is not read".into());
     }
-    if let (Some(_), _) = source.says()
-        && own.is_none()
-    {
+    if source.no_data().is_some() && own.is_none() {
         warn_once(format!(
             "{}: it names no number of no data, though its source has one: none is applied",
             source.path.display()

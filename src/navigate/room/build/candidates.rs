@@ -1,7 +1,7 @@
 //! Pairs of segments that meet, or almost: found without a look at pairs whose boxes merely overlap, as those of spikes side by side do.
 //!
 //! A strip of the plane between two uprights holds segments that cross it from side to side, and others. Those that cross it and do not
-//! meet are a ladder: each lies above the last. All others look up by bisection which rungs they meet, and go on into the two halves of the
+//! meet are a staircase: each lies above the last. All others look up by bisection which stairs they meet, and go on into the two halves of the
 //! strip (Balaban 1995, "An Optimal Algorithm for Finding Segments Intersections", §2). So n segments of which k pairs meet cost
 //! O((n + k) log² n).
 //!
@@ -47,15 +47,15 @@ impl Bar {
     }
 }
 
-/// A rung of a ladder: a bar, and its heights at the left and at the right of the strip.
+/// A stair of a staircase: a bar, and its heights at the left and at the right of the strip.
 #[derive(Debug, Clone, Copy)]
-struct Rung {
+struct Stair {
     bar: u32,
     left: [f64; 2],
     right: [f64; 2],
 }
 
-impl Rung {
+impl Stair {
     /// Its least and greatest height at a part of the way from left to right.
     fn at(&self, part: f64) -> [f64; 2] {
         [0, 1].map(|k| self.left[k] + (self.right[k] - self.left[k]) * part)
@@ -151,7 +151,7 @@ impl Search {
         from <= to && !is_above(a, b) && !is_above(b, a)
     }
 
-    /// Finds the pairs within a strip of which one is a rung, and adds the halves of the strip with all others.
+    /// Finds the pairs within a strip of which one is a stair, and adds the halves of the strip with all others.
     fn strip(
         &mut self,
         mut bars: Vec<u32>,
@@ -162,15 +162,15 @@ impl Search {
             if bars.len() <= FEW {
                 return self.each_with_each(&bars, [left, right]);
             }
-            let (ladder, rest) = self.ladder(&bars, [left, right]);
-            if !rest.iter().all(|&bar| self.meet(&ladder, bar, [left, right])) {
+            let (staircase, rest) = self.staircase(&bars, [left, right]);
+            if !rest.iter().all(|&bar| self.meet(&staircase, bar, [left, right])) {
                 return false;
             }
             let ends =
                 rest.iter().flat_map(|&bar| [self.bars[bar as usize].from.x, self.bars[bar as usize].to.x]);
             let mut inner: Vec<f64> = ends.filter(|&x| left < x && x < right).collect();
             bars = rest;
-            if inner.is_empty() && ladder.is_empty() {
+            if inner.is_empty() && staircase.is_empty() {
                 // What is left only touches the border.
                 return [left, right].into_iter().all(|x| self.on_line(&bars, x));
             }
@@ -189,42 +189,42 @@ impl Search {
         }
     }
 
-    /// The rungs of a strip from the lowest up, and all other bars.
-    fn ladder(&self, bars: &[u32], [left, right]: [f64; 2]) -> (Vec<Rung>, Vec<u32>) {
+    /// The stairs of a strip, from the lowest to the highest. All other bars follow.
+    fn staircase(&self, bars: &[u32], [left, right]: [f64; 2]) -> (Vec<Stair>, Vec<u32>) {
         let (mut across, mut rest) = (Vec::new(), Vec::new());
         for &bar in bars {
             let own = &self.bars[bar as usize];
             if own.from.x <= left && own.to.x >= right {
-                across.push(Rung { bar, left: own.at(left), right: own.at(right) });
+                across.push(Stair { bar, left: own.at(left), right: own.at(right) });
             } else {
                 rest.push(bar);
             }
         }
-        let height = |rung: &Rung| rung.left[0] + rung.right[0];
+        let height = |stair: &Stair| stair.left[0] + stair.right[0];
         across.sort_by(|a, b| height(a).total_cmp(&height(b)).then(a.bar.cmp(&b.bar)));
-        let mut ladder: Vec<Rung> = Vec::with_capacity(across.len());
-        for rung in across {
-            let is_above = |last: &Rung| rung.left[0] > last.left[1] && rung.right[0] > last.right[1];
-            if ladder.last().is_none_or(is_above) {
-                ladder.push(rung);
+        let mut staircase: Vec<Stair> = Vec::with_capacity(across.len());
+        for stair in across {
+            let is_above = |last: &Stair| stair.left[0] > last.left[1] && stair.right[0] > last.right[1];
+            if staircase.last().is_none_or(is_above) {
+                staircase.push(stair);
             } else {
-                rest.push(rung.bar);
+                rest.push(stair.bar);
             }
         }
-        (ladder, rest)
+        (staircase, rest)
     }
 
-    /// Adds the pairs of a bar and the rungs that it meets.
-    fn meet(&mut self, ladder: &[Rung], bar: u32, [left, right]: [f64; 2]) -> bool {
+    /// Adds the pairs of a bar and the stairs that it meets.
+    fn meet(&mut self, staircase: &[Stair], bar: u32, [left, right]: [f64; 2]) -> bool {
         let own = self.bars[bar as usize];
-        let mut found = [ladder.len(), 0];
+        let mut found = [staircase.len(), 0];
         for x in [own.from.x.max(left), own.to.x.min(right)] {
             let ([low, high], part) = (own.at(x), (x - left) / (right - left));
-            let begin = ladder.partition_point(|rung| rung.at(part)[1] < low);
-            let end = ladder.partition_point(|rung| rung.at(part)[0] <= high);
+            let begin = staircase.partition_point(|stair| stair.at(part)[1] < low);
+            let end = staircase.partition_point(|stair| stair.at(part)[0] <= high);
             found = [found[0].min(begin), found[1].max(end)];
         }
-        (found[0]..found[1]).all(|rung| self.add(ladder[rung].bar, bar))
+        (found[0]..found[1]).all(|stair| self.add(staircase[stair].bar, bar))
     }
 }
 

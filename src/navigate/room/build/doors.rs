@@ -56,7 +56,7 @@ impl<'a> Doors<'a> {
     /// Checks the doors against the floor that they were added to, and returns whether stubs were added. `sides` has a side and a door each.
     ///
     /// # Errors
-    /// A door of which no part is on the floor, and a door that misses its walls.
+    /// A door that lies off the floor, and a door that misses its walls.
     pub(crate) fn check(&mut self, cells: &Cells, sides: &[(u32, u32)], tolerance: f64) -> Result<bool> {
         if self.doors.is_empty() {
             return Ok(false);
