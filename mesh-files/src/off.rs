@@ -1,8 +1,9 @@
 //! OFF, the text format of Geomview.
 //!
 //! The first word is `OFF`, or `OFF` after letters that say what a vertex has besides its position: `ST` two numbers of a texture, `C` a colour,
-//! `N` a normal. It may be missing. Then there are the numbers of vertices, of faces and perhaps of edges. A vertex and a face have a line each. After
-//! the corners of a face there may be a colour. A face of one or two corners is a point or a line.
+//! `N` a normal. It may be missing. Then there are the numbers of vertices, of faces and perhaps of edges. A vertex and a face begin a line each, and
+//! go on in the lines after it until they have their numbers. After the corners of a face there may be a colour. A face of one or two corners is a
+//! point or a line.
 
 use std::str::SplitWhitespace;
 
@@ -34,6 +35,13 @@ impl<'a> Header<'a> {
             }
         }
         letters.is_empty().then_some(header)
+    }
+
+    /// How many numbers a vertex has at least after its position.
+    fn least_extra(self) -> usize {
+        3 * usize::from(self.has_normal)
+            + 2 * usize::from(self.has_texture)
+            + 3 * usize::from(self.has_colour)
     }
 
     /// Whether a vertex may have so many numbers after its position. A colour is three or four numbers; without letters it may be there too.
@@ -76,10 +84,30 @@ impl<'a> Rows<'a> {
         })
     }
 
-    fn row(&mut self, name: &str, what: &str, row: u64, count: u64) -> Result<(&'a str, u64)> {
-        self.next().ok_or_else(|| {
+    fn row(&mut self, name: &str, what: &str, row: u64, count: u64) -> Result<Words<'a>> {
+        let (text, line) = self.next().ok_or_else(|| {
             Error::line(name, self.lines.number(), format!("the file ends after {row} of {count} {what}"))
-        })
+        })?;
+        Ok(Words { words: text.split_whitespace(), line })
+    }
+}
+
+/// The words of a vertex or of a face.
+struct Words<'a> {
+    words: SplitWhitespace<'a>,
+    /// The line of the last word.
+    line: u64,
+}
+
+impl<'a> Words<'a> {
+    /// The next word, of this line or of the next that has words.
+    fn next(&mut self, rows: &mut Rows<'a>) -> Option<&'a str> {
+        if let Some(word) = self.words.next() {
+            return Some(word);
+        }
+        let (text, line) = rows.next()?;
+        (self.words, self.line) = (text.split_whitespace(), line);
+        self.words.next()
     }
 }
 
@@ -93,24 +121,24 @@ pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Mesh> {
     let mut mesh = Mesh::new(stem(name));
     mesh.begin(None, None);
     for row in 0..vertex_count {
-        let (text, line) = rows.row(name, "vertices", row, vertex_count)?;
-        let mut words = text.split_whitespace();
+        let mut words = rows.row(name, "vertices", row, vertex_count)?;
         let mut point = [0.0; 3];
         for (value, axis) in point.iter_mut().zip(["x", "y", "z"]) {
-            let word = words.next().ok_or_else(|| Error::field(name, line, axis, "missing"))?;
-            *value = number(word).map_err(|message| Error::field(name, line, axis, message))?;
+            let word = words.next(&mut rows);
+            let word = word.ok_or_else(|| Error::field(name, words.line, axis, "missing"))?;
+            *value = number(word).map_err(|message| Error::field(name, words.line, axis, message))?;
         }
-        let extra = numbers_left(name, line, words)?;
+        let extra = numbers_left(name, &mut words, &mut rows, header.least_extra())?;
         if !header.allows(extra) {
             let message =
                 format!("{extra} numbers follow the vertex, which is not what the first line announces");
-            return Err(Error::line(name, line, message));
+            return Err(Error::line(name, words.line, message));
         }
         mesh.points.push(point);
     }
     for row in 0..face_count {
-        let (text, line) = rows.row(name, "faces", row, face_count)?;
-        face(name, line, text, &mut mesh)?;
+        let words = rows.row(name, "faces", row, face_count)?;
+        face(name, words, &mut rows, &mut mesh)?;
     }
     if let Some((_, line)) = rows.next() {
         mesh.note(name, format!("lines from {line} on stand after its faces, they are not read"));
@@ -156,32 +184,30 @@ fn header<'a>(name: &str, rows: &mut Rows<'a>) -> Result<(Header<'a>, [u64; 2])>
     }
 }
 
-/// How many words are left, which are numbers.
-fn numbers_left(name: &str, line: u64, words: SplitWhitespace<'_>) -> Result<usize> {
+/// How many words are left in the line, which are numbers. Where they are less than `least`, those of the lines after it too.
+fn numbers_left<'a>(name: &str, words: &mut Words<'a>, rows: &mut Rows<'a>, least: usize) -> Result<usize> {
     let mut count = 0;
-    for word in words {
+    loop {
+        let word = if count < least { words.next(rows) } else { words.words.next() };
+        let Some(word) = word else { return Ok(count) };
         if word.parse::<f64>().is_err() {
-            return Err(Error::line(name, line, format!("\"{}\" is not a number", excerpt(word))));
+            return Err(Error::line(name, words.line, format!("\"{}\" is not a number", excerpt(word))));
         }
         count += 1;
     }
-    Ok(count)
 }
 
 /// `n i1 … in`, and a colour: an index, or three or four numbers.
-fn face(name: &str, line: u64, text: &str, mesh: &mut Mesh) -> Result<()> {
-    let mut words = text.split_whitespace();
-    let count = words.next().unwrap_or_default();
-    let invalid = |message: String| Error::line(name, line, message);
-    let count: u64 = count
-        .parse()
-        .ok()
-        .filter(|&count| count > 0)
-        .ok_or_else(|| invalid(format!("\"{}\" is not a number of corners", excerpt(count))))?;
+fn face<'a>(name: &str, mut words: Words<'a>, rows: &mut Rows<'a>, mesh: &mut Mesh) -> Result<()> {
+    let count = words.words.next().unwrap_or_default();
+    let count: u64 = count.parse().ok().filter(|&count| count > 0).ok_or_else(|| {
+        Error::line(name, words.line, format!("\"{}\" is not a number of corners", excerpt(count)))
+    })?;
     let begin = mesh.corners.len();
     for corner in 0..count {
-        let word =
-            words.next().ok_or_else(|| invalid(format!("a face of {count} corners, {corner} given")))?;
+        let word = words.next(rows);
+        let invalid = |message: String| Error::line(name, words.line, message);
+        let word = word.ok_or_else(|| invalid(format!("a face of {count} corners, {corner} given")))?;
         let index: u32 =
             word.parse().map_err(|_| invalid(format!("\"{}\" is not a vertex number", excerpt(word))))?;
         if index as usize >= mesh.points.len() {
@@ -189,11 +215,11 @@ fn face(name: &str, line: u64, text: &str, mesh: &mut Mesh) -> Result<()> {
         }
         mesh.corners.push(index);
     }
-    let extra = numbers_left(name, line, words)?;
+    let extra = numbers_left(name, &mut words, rows, 0)?;
     if !matches!(extra, 0 | 1 | 3 | 4) {
-        return Err(invalid(format!(
-            "{extra} numbers follow the corners: a colour is an index, or three or four numbers"
-        )));
+        let message =
+            format!("{extra} numbers follow the corners: a colour is an index, or three or four numbers");
+        return Err(Error::line(name, words.line, message));
     }
     if count > 2 {
         mesh.faces.push(begin..mesh.corners.len());
@@ -238,6 +264,16 @@ mod tests {
         let mesh = read("a.off", text.as_bytes()).unwrap();
         assert_eq!((mesh.faces.len(), mesh.faces[0].clone(), mesh.corners.len()), (1, 0..4, 7));
         assert_eq!(mesh.notes(), ["a.off: lines from 10 on stand after its faces, they are not read"]);
+    }
+
+    #[test]
+    fn a_vertex_and_a_face_go_on_in_the_next_lines() {
+        let text = "NOFF\n4 2 0\n0\n0 0\n0 0 1\n2. 0 0 0 0\n1\n2 .5 0 0 0 1\n0 .5 0 0 0 1\n\n3 0\n1 # corner\n2 0.5 0 0\n3\n0\n2\n3\n";
+        let mesh = read("a.off", text.as_bytes()).unwrap();
+        assert_eq!(mesh.points, [[0., 0., 0.], [2., 0., 0.], [2., 0.5, 0.], [0., 0.5, 0.]]);
+        assert_eq!((&mesh.corners[..], mesh.notes().len()), (&[0, 1, 2, 0, 2, 3][..], 0));
+        let text = format!("OFF\n4 1 0\n{SQUARE}4 0\n1\nx\n2\n");
+        assert_eq!(error_of(&text), "a.off: line 9: \"x\" is not a vertex number");
     }
 
     #[test]
