@@ -10,7 +10,8 @@ use wasm_bindgen::prelude::*;
 use crate::api::engine::Engine;
 use crate::api::error::{invalid, thrown};
 use crate::api::input::{
-    Fields, Read, choice, handle, kind, list, number, numbers, rows, same_length, taken, vector, whole,
+    Fields, Read, choice, handle, kind, length, list, number, numbers, rows, same_length, taken, vector,
+    whole,
 };
 use crate::api::output::{Row, promised, settled};
 
@@ -70,12 +71,13 @@ impl Grid {
         if !Array::is_array(size) && !Uint32Array::instanceof(size) {
             return Err(wrong());
         }
+        let dimension = length(size)?;
+        if !matches!(dimension, 2 | 3) {
+            return Err(wrong());
+        }
         let given = Array::from(size);
-        let size = match given.length() {
-            2 => [given.get(0), given.get(1), JsValue::from(1)],
-            3 => [given.get(0), given.get(1), given.get(2)],
-            _ => return Err(wrong()),
-        };
+        let depth = if dimension == 2 { JsValue::from(1) } else { given.get(2) };
+        let size = [given.get(0), given.get(1), depth];
         let size = [whole("width", &size[0])?, whole("height", &size[1])?, whole("depth", &size[2])?];
         let corners =
             fields.read("corners", |name, value| choice(name, value, &CORNERS), Corners::BothFree)?;
@@ -85,7 +87,7 @@ impl Grid {
             ("six", Connectivity::Six),
             ("twentySix", Connectivity::TwentySix(corners)),
         ];
-        let default = if given.length() == 2 { connectivities[1].1 } else { connectivities[3].1 };
+        let default = if dimension == 2 { connectivities[1].1 } else { connectivities[3].1 };
         let plain = GridFrame::default();
         let borders = [("open", Border::Open), ("wall", Border::Wall)];
         let options = GridOptions {

@@ -78,15 +78,22 @@ pub(crate) fn vector<const N: usize>(name: &str, value: &JsValue) -> Read<[f64; 
     if !is_list {
         return Err(refuse());
     }
-    let list = Array::from(value);
-    if list.length() as usize != N {
-        return Err(wrong_count(&format!("{name} has {} numbers, it must have {N}", list.length())));
+    // Before it is copied: an array may say that it has billions of elements.
+    let count = length(value)?;
+    if count as usize != N {
+        return Err(wrong_count(&format!("{name} has {count} numbers, it must have {N}")));
     }
+    let list = Array::from(value);
     let mut all = [0.0; N];
     for (at, to) in (0..).zip(&mut all) {
         *to = list.get(at).as_f64().ok_or_else(refuse)?;
     }
     Ok(all)
+}
+
+/// The length of an array or a typed array.
+pub(crate) fn length(list: &JsValue) -> Read<u32> {
+    Ok(Reflect::get(list, &"length".into())?.as_f64().unwrap_or_default() as u32)
 }
 
 /// As [`vector`], in f32.
@@ -240,5 +247,6 @@ pub(crate) fn list(name: &str, value: &JsValue) -> Read<Array> {
     if !Array::is_array(value) {
         return Err(invalid(&format!("{name} is {}, it must be an array", kind(value))));
     }
-    Ok(Array::from(value))
+    // The array itself, no copy: it may say that it has billions of elements.
+    Ok(value.clone().unchecked_into())
 }
