@@ -158,6 +158,23 @@ fn no_edge_is_longer_and_nothing_else_changes() {
     assert_eq!(whole.triangles(), Surface::new(&[cube()], SurfaceOptions::default()).unwrap().triangles());
 }
 
+/// A triangle of two long edges takes as many triangles as these have parts, not a power of that: 65,535 to 1 with parts of a half once took 3¹⁷.
+#[test]
+fn slender_triangles_become_no_more_than_their_length_requires() {
+    let apex = |width: f64, length: f64| {
+        let points = vec![[0.0; 3], [width, 0.0, 0.0], [0.3 * width, length, 1.0], [width, width, 0.0]];
+        Model::triangles(points, &[[0, 1, 2], [2, 1, 3]])
+    };
+    for (width, length, interval) in
+        [(1.0, 4000.0, 0.5), (1e-3, 300.0, 0.1), (3.0, 500.0, 0.3), (0.25, 90.0, 1.0)]
+    {
+        let fine = checked("slender", &apex(width, length), interval);
+        let (along, across) = ((length / interval).ceil(), (width / interval).ceil() + 1.0);
+        let count = fine.triangles().len() as f64;
+        assert!(count >= 4.0 * along && count < 8.0 * along * across, "{width} {length}: {count}");
+    }
+}
+
 /// Each edge becomes as few equal parts as possible, and slender triangles do not become many more than their area requires.
 #[test]
 fn parts_are_equal_and_few() {

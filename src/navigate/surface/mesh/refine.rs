@@ -20,6 +20,16 @@ const TRIANGLE_BYTES: u64 = 200;
 /// slender.
 const CUT_TOGETHER: f64 = 0.7;
 
+/// A triangle is slender where its two longest edges have at least so many times the parts of the third.
+const SLENDER: u64 = 16;
+
+/// What is still to be cut.
+#[derive(Debug, Clone, Copy)]
+enum Shape {
+    Triangle(Piece),
+    Strip(Strip),
+}
+
 /// A triangle to cut: its corners, their positions, and the number of parts into which each edge must be cut.
 #[derive(Debug, Clone, Copy)]
 struct Piece {
@@ -34,6 +44,14 @@ impl Piece {
         let parts = [0, 1, 2].map(|k| parts(places[k], places[(k + 1) % 3], interval));
         Self { corners, places, parts }
     }
+}
+
+/// A quadrilateral between two long edges, and the number of parts into which each of these must be cut. The edges lead the same way, and the
+/// strip is to the left of the first.
+#[derive(Debug, Clone, Copy)]
+struct Strip {
+    edges: [[PlacedVertex; 2]; 2],
+    parts: [u64; 2],
 }
 
 /// The number of parts into which an edge must be cut.
@@ -77,6 +95,9 @@ fn cut_point(a: DVec3, b: DVec3, count: u64) -> (DVec3, u64, u64) {
 /// The two ends of an edge alone decide whether and where it is cut, so all triangles at it match. It is cut between two of its equal
 /// parts, as near to the middle as possible. Of a triangle, the edge with the most parts is cut, and those with about as many. One cut
 /// leads to the opposite corner. Two cuts are joined, and the rest is cut along its shorter diagonal. Three cuts make four triangles.
+///
+/// Of a slender triangle the third edge is cut first. Where that is short, the two long edges are cut into strips, and a strip into shorter strips,
+/// so that the number of triangles grows with the number of parts.
 pub(crate) fn refine(mesh: &mut Mesh, interval: f64, progress: &mut ProgressReporter<'_>) -> Result<()> {
     let refuse = |allowed: &str| Err(Error::value(Location::Argument, "interval", shown(interval), allowed));
     if !(interval > 0.0 && interval.is_finite()) {
@@ -98,9 +119,9 @@ pub(crate) fn refine(mesh: &mut Mesh, interval: f64, progress: &mut ProgressRepo
     let mut count = 0u64;
     progress.report(BuildStage::Refine, 0, total)?;
     for (done, &corners) in old.iter().enumerate() {
-        stack.push(Piece::new(corners, &mesh.points, interval));
-        while let Some(piece) = stack.pop() {
-            if !cut(&piece, interval, &mut stack, |_, _| 0) {
+        stack.push(Shape::Triangle(Piece::new(corners, &mesh.points, interval)));
+        while let Some(shape) = stack.pop() {
+            if cut(&shape, interval, &mut stack, |_, _| 0).is_some() {
                 count += 1;
                 if count.is_multiple_of(REPORT_STRIDE as u64) {
                     check_count(count)?;
@@ -119,16 +140,16 @@ pub(crate) fn refine(mesh: &mut Mesh, interval: f64, progress: &mut ProgressRepo
     mesh.sources.reserve_exact(count as usize);
     let mut cuts: HashMap<[u32; 2], u32, FastHash> = HashMap::default();
     for (done, (&corners, source)) in old.iter().zip(sources).enumerate() {
-        stack.push(Piece::new(corners, &mesh.points, interval));
-        while let Some(piece) = stack.pop() {
+        stack.push(Shape::Triangle(Piece::new(corners, &mesh.points, interval)));
+        while let Some(shape) = stack.pop() {
             let vertex = |[a, b]: [u32; 2], place: DVec3| {
                 *cuts.entry([a.min(b), a.max(b)]).or_insert_with(|| {
                     mesh.points.push(place);
                     mesh.points.len() as u32 - 1
                 })
             };
-            if !cut(&piece, interval, &mut stack, vertex) {
-                mesh.triangles.push(piece.corners);
+            if let Some(corners) = cut(&shape, interval, &mut stack, vertex) {
+                mesh.triangles.push(corners);
                 mesh.sources.push(source);
                 if mesh.triangles.len().is_multiple_of(REPORT_STRIDE) {
                     progress.report_now(BuildStage::Refine, old.len() + done, total)?;
@@ -170,24 +191,87 @@ fn min_triangle_count([a, b, c]: [DVec3; 3], interval: f64) -> f64 {
 /// A vertex and its position.
 type PlacedVertex = (u32, DVec3);
 
-/// Cuts a piece once and pushes the parts onto the stack, the first of them last. Returns false where no edge is too long.
+/// Cuts a shape once and pushes the parts onto the stack, the first of them last. Returns the corners of a triangle of which no edge is too long.
 fn cut(
+    shape: &Shape,
+    interval: f64,
+    stack: &mut Vec<Shape>,
+    vertex: impl FnMut([u32; 2], DVec3) -> u32,
+) -> Option<[u32; 3]> {
+    match shape {
+        Shape::Triangle(piece) => (!cut_triangle(piece, interval, stack, vertex)).then_some(piece.corners),
+        Shape::Strip(strip) => {
+            cut_strip(strip, interval, stack, vertex);
+            None
+        }
+    }
+}
+
+/// The number of parts into which an edge must still be cut. By rounding, a single part may be too long.
+fn parts_left(parts: u64, a: DVec3, b: DVec3, interval: f64) -> u64 {
+    match parts {
+        0 | 1 => 1 + u64::from(a.distance(b) > interval),
+        more => more,
+    }
+}
+
+/// Cuts a strip across, or along a diagonal where its long edges have few parts.
+fn cut_strip(
+    strip: &Strip,
+    interval: f64,
+    stack: &mut Vec<Shape>,
+    mut vertex: impl FnMut([u32; 2], DVec3) -> u32,
+) {
+    let [[p, p_end], [q, q_end]] = strip.edges;
+    let [of_p, of_q] = strip.parts;
+    if of_p.min(of_q) > 1 && of_p.max(of_q) > 2 {
+        let mut middle = |a: PlacedVertex, b: PlacedVertex, parts: u64| {
+            let (place, before, behind) = cut_point(a.1, b.1, parts);
+            ((vertex([a.0, b.0], place), place), before, behind)
+        };
+        let (p_middle, p_before, p_behind) = middle(p, p_end, of_p);
+        let (q_middle, q_before, q_behind) = middle(q, q_end, of_q);
+        let half = |edges, parts| Shape::Strip(Strip { edges, parts });
+        stack.push(half([[p_middle, p_end], [q_middle, q_end]], [p_behind, q_behind]));
+        stack.push(half([[p, p_middle], [q, q_middle]], [p_before, q_before]));
+        return;
+    }
+    let across = |a: PlacedVertex, b: PlacedVertex| parts(a.1, b.1, interval);
+    let mut push = |corners: [PlacedVertex; 3], parts: [u64; 3]| {
+        let (corners, places) = (corners.map(|at| at.0), corners.map(|at| at.1));
+        stack.push(Shape::Triangle(Piece { corners, places, parts }));
+    };
+    let (begin, end) = (across(p, q), across(p_end, q_end));
+    if p.1.distance(q_end.1) <= q.1.distance(p_end.1) {
+        let diagonal = across(p, q_end);
+        push([p, p_end, q_end], [of_p, end, diagonal]);
+        push([p, q_end, q], [diagonal, of_q, begin]);
+    } else {
+        let diagonal = across(q, p_end);
+        push([p_end, q_end, q], [end, of_q, diagonal]);
+        push([p, p_end, q], [of_p, diagonal, begin]);
+    }
+}
+
+/// Cuts a triangle once and pushes the parts onto the stack, the first of them last. Returns false where no edge is too long.
+fn cut_triangle(
     piece: &Piece,
     interval: f64,
-    stack: &mut Vec<Piece>,
+    stack: &mut Vec<Shape>,
     mut vertex: impl FnMut([u32; 2], DVec3) -> u32,
 ) -> bool {
     let Piece { corners, places, parts: wanted } = *piece;
-    // By rounding, a single part may still be too long.
-    let wanted = [0, 1, 2].map(|k| match wanted[k] {
-        0 | 1 => 1 + u64::from(places[k].distance(places[(k + 1) % 3]) > interval),
-        more => more,
-    });
+    let wanted = [0, 1, 2].map(|k| parts_left(wanted[k], places[k], places[(k + 1) % 3], interval));
     let most = wanted.into_iter().fold(1, u64::max);
     if most == 1 {
         return false;
     }
-    let is_cut = wanted.map(|parts| parts > 1 && parts as f64 >= CUT_TOGETHER * most as f64);
+    let mut is_cut = wanted.map(|parts| parts > 1 && parts as f64 >= CUT_TOGETHER * most as f64);
+    let least = wanted.into_iter().fold(u64::MAX, u64::min);
+    let is_slender = is_cut.iter().filter(|&&is_cut| is_cut).count() == 2 && most >= SLENDER * least;
+    if is_slender && least > 1 {
+        is_cut = is_cut.map(|is_cut| !is_cut);
+    }
     let count = is_cut.iter().filter(|&&is_cut| is_cut).count();
     // Rotate the triangle so that an edge that is cut comes first, and two such edges meet in the first corner.
     let first = match count {
@@ -204,7 +288,8 @@ fn cut(
     };
     let across = |a: PlacedVertex, b: PlacedVertex| parts(a.1, b.1, interval);
     let mut push = |corners: [PlacedVertex; 3], parts: [u64; 3]| {
-        stack.push(Piece { corners: corners.map(|at| at.0), places: corners.map(|at| at.1), parts });
+        let (corners, places) = (corners.map(|at| at.0), corners.map(|at| at.1));
+        stack.push(Shape::Triangle(Piece { corners, places, parts }));
     };
     let (ab, a_ab, ab_b) = cut_point(a, b, of_ab);
     match count {
@@ -216,6 +301,11 @@ fn cut(
         2 => {
             let (ca, c_ca, ca_a) = cut_point(c, a, of_ca);
             let middle = across(ab, ca);
+            if is_slender {
+                push([a, ab, ca], [a_ab, middle, ca_a]);
+                stack.push(Shape::Strip(Strip { edges: [[ab, b], [ca, c]], parts: [ab_b, c_ca] }));
+                return true;
+            }
             if ab.1.distance(c.1) <= ca.1.distance(b.1) {
                 let diagonal = across(ab, c);
                 push([ab, c, ca], [diagonal, c_ca, middle]);
