@@ -47,18 +47,12 @@ const TYPED = [Float32Array, Float64Array, Uint32Array, Int32Array, Uint8Array, 
 /** Values that no field expects. */
 const strange = (random) => random.of([
   () => undefined, () => null, () => true, () => "", () => "exact", () => "x".repeat(1e5), () => 7n, () => Symbol("s"), () => () => 1, () => ({}), () => [],
-  () => new Array(2 ** 32 - 1), () => [[], [[]]], () => new Date(NaN), () => new Map([[0, 1]]), () => Promise.resolve(1), () => new ArrayBuffer(24),
+  () => [[], [[]]], () => new Date(NaN), () => new Map([[0, 1]]), () => Promise.resolve(1), () => new ArrayBuffer(24),
   () => new DataView(new ArrayBuffer(24)), () => new BigInt64Array(3), () => Object.create(null), () => new Float32Array(new SharedArrayBuffer(36)),
-  () => detached(), () => new Float32Array(new ArrayBuffer(36, { maxByteLength: 72 })), () => new Proxy({}, { get() { throw OWN; }, ownKeys() { throw OWN; } }),
+  () => new Float32Array(new ArrayBuffer(36, { maxByteLength: 72 })), () => new Proxy({}, { get() { throw OWN; }, ownKeys() { throw OWN; } }),
   () => ({ get length() { throw OWN; } }), () => ({ __wbg_ptr: 8 }), () => ({ __wbg_ptr: 0 }), () => ({ copy() { return this; }, __wbg_ptr: 1 }),
   () => hullfield.Hull.ball(1), () => freed(), () => new hullfield.Grid([2, 2], new Uint8Array(4)), () => hullfield.Engine.cpu(), () => globalThis,
 ])();
-
-function detached() {
-  const array = new Float64Array(6);
-  structuredClone(array.buffer, { transfer: [array.buffer] });
-  return array;
-}
 
 function freed() {
   const hull = hullfield.Hull.ball(1);
@@ -191,7 +185,7 @@ function calls() {
     }),
     ["moveObstacle", [0, f64(3, 3, 3.5, 3, 3.5, 3.5)], (given) => { const held = room(); held.putObstacle(hole.map((x) => x + 1.5)); return held.moveObstacle(...given); }],
     ["setDoor", [0, false], (given) => new Room(ring, [], { doors: f64(0, 3, 4, 3) }).setDoor(...given)],
-    ["Surface", [vertices, faces, { weld: 0.01, interval: 0.5, maxSnap: 2, landmarks: true }], (given) => new Surface(...given)],
+    ["Surface", [vertices, faces, { weld: 0.01, interval: 1e6, maxSnap: 2, landmarks: true }], (given) => new Surface(...given)],
     ...of(surface, {
       path: [[0.9, 0.1, 0], [0.1, 0.9, 0.4], { method: "geodesic", tolerance: 0.01, toNearest: true }], paths: [f64(0.9, 0.1, 0, 0.1, 0.9, 0.4), { method: "exact" }],
       distances: [[0.5, 0.5, 0]], nearestPoint: [2], raycast: [[0.5, 0.25, 0], [1, 0, 0], 9], moveAlong: [0, [1, 1, 0]], setLinks: [f64(0, 0, 0, 1, 1, 0, 0.5), u8(1)],
