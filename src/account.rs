@@ -118,7 +118,7 @@ pub(crate) fn available_bytes() -> u64 {
         };
         of_host.min(of_group)
     }
-    // WebAssembly has addresses for so much. It doesn't say how much of what it holds is free.
+    // A module of WebAssembly has at most 4 GiB of memory. It can't tell how much of that is free, so this is an upper bound.
     #[cfg(target_arch = "wasm32")]
     {
         1 << 32

@@ -1,9 +1,9 @@
 //! OFF, the text format of Geomview.
 //!
 //! The first word is `OFF`, or `OFF` after letters that say what a vertex has besides its position: `ST` two numbers of a texture, `C` a colour,
-//! `N` a normal. It may be missing. Then there are the numbers of vertices, of faces and perhaps of edges. A vertex and a face begin a line each, and
-//! go on in the lines after it until they have their numbers. After the corners of a face there may be a colour. A face of one or two corners is a
-//! point or a line.
+//! `N` a normal. It may be missing. Then there are the numbers of vertices, of faces and perhaps of edges. Each vertex and
+//! each face begins on a new line. It continues on the next lines while numbers are missing. A face may have a colour after its corners, on the same
+//! line as the last. A face of one or two corners is a point or a line.
 
 use std::str::SplitWhitespace;
 
@@ -37,16 +37,19 @@ impl<'a> Header<'a> {
         letters.is_empty().then_some(header)
     }
 
-    /// How many numbers a vertex has at least after its position.
+    /// The count of numbers in the normal and the texture coordinates of a vertex.
+    fn fixed(self) -> usize {
+        3 * usize::from(self.has_normal) + 2 * usize::from(self.has_texture)
+    }
+
+    /// The least count of numbers after the position of a vertex.
     fn least_extra(self) -> usize {
-        3 * usize::from(self.has_normal)
-            + 2 * usize::from(self.has_texture)
-            + 3 * usize::from(self.has_colour)
+        self.fixed() + 3 * usize::from(self.has_colour)
     }
 
     /// Whether a vertex may have so many numbers after its position. A colour is three or four numbers; without letters it may be there too.
     fn allows(self, extra: usize) -> bool {
-        let fixed = 3 * usize::from(self.has_normal) + 2 * usize::from(self.has_texture);
+        let fixed = self.fixed();
         let is_plain = !self.has_colour && fixed == 0;
         let colour = extra.checked_sub(fixed);
         colour.is_some_and(|count| match count {
@@ -100,7 +103,7 @@ struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    /// The next word, of this line or of the next that has words.
+    /// The next word on this line. After the last word, the first one of the next line that has any.
     fn next(&mut self, rows: &mut Rows<'a>) -> Option<&'a str> {
         if let Some(word) = self.words.next() {
             return Some(word);
@@ -184,7 +187,7 @@ fn header<'a>(name: &str, rows: &mut Rows<'a>) -> Result<(Header<'a>, [u64; 2])>
     }
 }
 
-/// How many words are left in the line, which are numbers. Where they are less than `least`, those of the lines after it too.
+/// Counts the numbers left on this line. Reads the next lines too until there are `least` of them.
 fn numbers_left<'a>(name: &str, words: &mut Words<'a>, rows: &mut Rows<'a>, least: usize) -> Result<usize> {
     let mut count = 0;
     loop {

@@ -1,5 +1,5 @@
-// Broken input for every call of the npm package: an answer or an error of the package, never a fault of the module, and no memory that the input does
-// not account for. HULLFIELD_SEED chooses the inputs; with HULLFIELD_FUZZ_MINUTES the test runs that long.
+// Every call of the npm package gets broken input. It must answer or throw an error of the package. The module must not fault, and the process must not
+// grow by more than MEMORY. HULLFIELD_SEED chooses the inputs. With HULLFIELD_FUZZ_MINUTES the test runs for that long.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -47,12 +47,18 @@ const TYPED = [Float32Array, Float64Array, Uint32Array, Int32Array, Uint8Array, 
 /** Values that no field expects. */
 const strange = (random) => random.of([
   () => undefined, () => null, () => true, () => "", () => "exact", () => "x".repeat(1e5), () => 7n, () => Symbol("s"), () => () => 1, () => ({}), () => [],
-  () => [[], [[]]], () => new Date(NaN), () => new Map([[0, 1]]), () => Promise.resolve(1), () => new ArrayBuffer(24),
+  () => new Array(2 ** 32 - 1), () => detached(), () => [[], [[]]], () => new Date(NaN), () => new Map([[0, 1]]), () => Promise.resolve(1), () => new ArrayBuffer(24),
   () => new DataView(new ArrayBuffer(24)), () => new BigInt64Array(3), () => Object.create(null), () => new Float32Array(new SharedArrayBuffer(36)),
   () => new Float32Array(new ArrayBuffer(36, { maxByteLength: 72 })), () => new Proxy({}, { get() { throw OWN; }, ownKeys() { throw OWN; } }),
   () => ({ get length() { throw OWN; } }), () => ({ __wbg_ptr: 8 }), () => ({ __wbg_ptr: 0 }), () => ({ copy() { return this; }, __wbg_ptr: 1 }),
   () => hullfield.Hull.ball(1), () => freed(), () => new hullfield.Grid([2, 2], new Uint8Array(4)), () => hullfield.Engine.cpu(), () => globalThis,
 ])();
+
+function detached() {
+  const array = new Float64Array(6);
+  structuredClone(array.buffer, { transfer: [array.buffer] });
+  return array;
+}
 
 function freed() {
   const hull = hullfield.Hull.ball(1);
@@ -81,12 +87,13 @@ function changed(random, value) {
     if (choice < 0.5) return new (random.of(TYPED))(value);
     if (choice < 0.6) return [...value];
     const other = value.slice();
-    for (let count = 1 + random.below(3); count > 0 && other.length > 0; count -= 1) {
+    for (let count = 1 + random.below(3); count > 0; count -= 1) {
       other[random.below(other.length)] = choice < 0.8 ? random.of(NUMBERS) : other[random.below(other.length)];
     }
     return other;
   }
-  if (Array.isArray(value)) {
+  // A copy of the sparse array would fill the memory of the test.
+  if (Array.isArray(value) && value.length < 1000) {
     if (value.length === 0 || choice < 0.25) return [...value, random.next() < 0.5 ? strange(random) : random.of(NUMBERS)];
     if (choice < 0.35) return value.slice(1);
     const other = [...value];
@@ -111,8 +118,7 @@ function changed(random, value) {
 
 /** Every call, with good values: its name, the values, and what calls it with others. */
 function calls() {
-  const { Agents, Arena, CostDistance, Engine, Flow, Grid, Hull, Room, Surface } = hullfield;
-  void Agents;
+  const { Arena, CostDistance, Engine, Flow, Grid, Hull, Room, Surface } = hullfield;
   const [f32, f64, u32, i32, u8] = [Float32Array, Float64Array, Uint32Array, Int32Array, Uint8Array].map((Kind) => (...all) => new Kind(all));
   const hulls = [Hull.cuboid([0.5, 0.5, 0.5]), Hull.ball(0.75)];
   const bodies = {
@@ -137,6 +143,7 @@ function calls() {
   const flow = () => new Flow(new Grid([4, 3], obstacles));
   const field = () => flow().solve(i32(0, 0));
   const room = () => new Room(ring, [hole]);
+  const withObstacle = () => { const held = room(); held.putObstacle(hole.map((x) => x + 1.5)); return held; };
   const surface = () => new Surface(vertices, faces);
   const statics = { hulls: 0, positions: f32(9, 0, 0) };
   return [
@@ -181,9 +188,10 @@ function calls() {
     ...of(room, {
       path: [[0.5, 0.5], [3.5, 3.5], { method: "funnel", strip: "dijkstra", toNearest: true }], paths: [f64(0.5, 0.5, 3.5, 3.5), { method: "optimal" }],
       nearestPoint: [[9, 9]], locate: [[1.5, 1.5]], moveAlong: [[0.5, 0.5], [3, 1]], distanceToWall: [[0.5, 0.5]], putObstacle: [f64(3, 3, 3.5, 3, 3.5, 3.5)],
-      addDoor: [u32(0, 1)], addDoorCells: [u32(0)], raycast: [[0.5, 0.5], [1, 0.25], 9], takeObstacle: [0], setDoor: [0, true],
+      addDoor: [u32(0, 4)], addDoorCells: [u32(0)], raycast: [[0.5, 0.5], [1, 0.25], 9],
     }),
-    ["moveObstacle", [0, f64(3, 3, 3.5, 3, 3.5, 3.5)], (given) => { const held = room(); held.putObstacle(hole.map((x) => x + 1.5)); return held.moveObstacle(...given); }],
+    ["moveObstacle", [0, f64(3, 3, 3.5, 3, 3.5, 3.5)], (given) => withObstacle().moveObstacle(...given)],
+    ["takeObstacle", [0], (given) => withObstacle().takeObstacle(...given)],
     ["setDoor", [0, false], (given) => new Room(ring, [], { doors: f64(0, 3, 4, 3) }).setDoor(...given)],
     ["Surface", [vertices, faces, { weld: 0.01, interval: 1e6, maxSnap: 2, landmarks: true }], (given) => new Surface(...given)],
     ...of(surface, {
@@ -211,8 +219,6 @@ async function outcome(call, given) {
 
 test("good values are answered", { skip }, async () => {
   for (const [name, values, call] of calls()) {
-    if (["takeObstacle", "addDoor", "addDoorCells"].includes(name)) continue;
-    if (name === "setDoor" && values[1] === true) continue;
     assert.equal(await outcome(call, values), "answer", name);
   }
 });
@@ -229,8 +235,13 @@ test("broken values end in an answer or in an error of the package", { skip }, a
     let given = [...values];
     for (let count = 1 + random.below(2); count > 0; count -= 1) {
       const at = random.below(given.length + 1);
-      given = at === given.length ? (random.next() < 0.5 ? given.slice(0, random.below(given.length + 1)) : [...given, strange(random)]) : given.with(at, mutated(random, given[at]));
+      given = [...given];
+      if (at < given.length) given[at] = mutated(random, given[at]);
+      else if (random.next() < 0.5) given.push(strange(random));
+      else given.length = random.below(given.length + 1);
     }
+    // An empty list of obstacles asks for an open grid, of any size.
+    if (name.startsWith("Grid") && ArrayBuffer.isView(given[1]) && given[1].length === 0) continue;
     try {
       counts[await outcome(call, given)] += 1;
     } catch (error) {

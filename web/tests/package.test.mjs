@@ -52,6 +52,20 @@ test("a class used before init says what to do", { skip }, () => {
   assert.match(early.message, /await init\(\) first/);
 });
 
+test("lists without elements that can be read, and grids beyond the memory, are refused", { skip }, () => {
+  const { Grid, Hull, Room } = hullfield;
+  const sparse = new Array(2 ** 32 - 1);
+  assert.throws(() => Hull.cuboid(sparse), sentence(/half has 4294967295 numbers, it must have 3/, "count"));
+  assert.throws(() => new Room(new Float64Array([0, 0, 1, 0, 1, 1]), sparse), sentence(/hole/));
+  const transferred = new Float64Array(6);
+  structuredClone(transferred.buffer, { transfer: [transferred.buffer] });
+  assert.throws(() => Hull.cuboid(transferred), sentence(/half has 0 numbers, it must have 3/, "count"));
+  assert.throws(() => new Room(transferred), sentence(/.+/));
+  const size = [2, 2, 2 ** 29];
+  assert.throws(() => new Grid(size, new Uint8Array(12)), sentence(/12 obstacles were given, the grid has 2147483648 cells/, "count"));
+  assert.throws(() => new Grid(size, new Uint8Array(0)), sentence(/the obstacles of the grid needs? 8589934592 bytes/, "memoryLimit"));
+});
+
 test("contacts of three boxes", { skip }, async () => {
   const { Arena, Hull, Status } = hullfield;
   const [arena, bodies] = boxes();

@@ -1,5 +1,6 @@
 //! The grid: its obstacles, the cost of entering each cell, and its place in the world.
 
+use crate::account::available_bytes;
 use crate::cell::Cell;
 use crate::error::{Error, Location, Result, shown};
 use crate::flow::grid::clearance;
@@ -85,7 +86,7 @@ impl Grid {
     /// # Errors
     /// [`Error::Value`] for a size with a 0, for several layers in two dimensions, for a cost of 0, and for a frame or
     /// a clearance outside its range; [`Error::TooMany`] for more than 2³² − 2 cells or more than 2³¹ − 1 along an
-    /// axis; [`Error::Count`] if `obstacles` or the costs are not empty and do not have one entry per cell.
+    /// axis; [`Error::MemoryLimit`] where the obstacles do not fit into memory; [`Error::Count`] if `obstacles` or the costs are not empty and do not have one entry per cell.
     ///
     /// ```
     /// use hullfield::flow::{Cell, Connectivity, Grid, GridOptions};
@@ -101,16 +102,13 @@ impl Grid {
         let GridOptions { connectivity, costs, frame, clearance, border } = options;
         check_size(size, connectivity)?;
         frame.check()?;
-        let row_words = (size[0] as usize).div_ceil(64);
-        let row_count = size[1] as usize * size[2] as usize;
-        let blocked = vec![0; row_words * row_count];
-        let mut grid = Self { size, connectivity, blocked, costs: Vec::new(), frame };
-        if !obstacles.is_empty() {
-            grid.check_count("obstacles", obstacles.len())?;
-            grid.block(obstacles);
+        for (what, given) in [("obstacles", obstacles.len()), ("costs", costs.len())] {
+            check_count(size, what, given)?;
         }
+        let blocked = open_rows(size)?;
+        let mut grid = Self { size, connectivity, blocked, costs: Vec::new(), frame };
+        grid.block(obstacles);
         if !costs.is_empty() {
-            grid.check_count("costs", costs.len())?;
             if let Some(index) = costs.iter().position(|&cost| cost == 0) {
                 return Err(zero_cost(Location::Cell(grid.cell(index))));
             }
@@ -213,15 +211,6 @@ impl Grid {
                 *word = cells.iter().rev().fold(0, |word, &is_obstacle| word << 1 | u64::from(is_obstacle));
             }
         }
-    }
-
-    fn check_count(&self, what: &'static str, given: usize) -> Result<()> {
-        let cell_count = self.cell_count();
-        if given == cell_count {
-            return Ok(());
-        }
-        let allowed = format!("the grid has {cell_count} cells");
-        Err(Error::Count { at: Location::Argument, what, given: given as u64, allowed })
     }
 
     /// The cell of the grid that contains a point of the world. A point on the face between two cells belongs to the
@@ -456,6 +445,28 @@ pub(crate) fn check_size(size: [u32; 3], connectivity: Connectivity) -> Result<(
         return Err(Error::TooMany { what: "cells", count, limit });
     }
     Ok(())
+}
+
+/// Checks that a list has an element for each cell, or none.
+fn check_count(size: [u32; 3], what: &'static str, given: usize) -> Result<()> {
+    let cell_count: u64 = size.iter().map(|&length| u64::from(length)).product();
+    if given == 0 || given as u64 == cell_count {
+        return Ok(());
+    }
+    let allowed = format!("the grid has {cell_count} cells");
+    Err(Error::Count { at: Location::Argument, what, given: given as u64, allowed })
+}
+
+/// The words of a grid without obstacles. Each row has words of its own.
+fn open_rows([width, height, depth]: [u32; 3]) -> Result<Vec<u64>> {
+    let word_count = u64::from(width.div_ceil(64)) * u64::from(height) * u64::from(depth);
+    let (needed_bytes, limit_bytes) = (8 * word_count, available_bytes());
+    let is_refused = || Vec::<u64>::new().try_reserve_exact(word_count as usize).is_err();
+    if needed_bytes > limit_bytes || is_refused() {
+        return Err(Error::MemoryLimit { what: "the obstacles of the grid", needed_bytes, limit_bytes });
+    }
+    // The system hands out zeroed pages when they are first used.
+    Ok(vec![0; word_count as usize])
 }
 
 fn zero_cost(at: Location) -> Error {

@@ -78,7 +78,7 @@ pub(crate) fn vector<const N: usize>(name: &str, value: &JsValue) -> Read<[f64; 
     if !is_list {
         return Err(refuse());
     }
-    // Before it is copied: an array may say that it has billions of elements.
+    // Checked before the copy: a sparse array can have a length of billions.
     let count = length(value)?;
     if count as usize != N {
         return Err(wrong_count(&format!("{name} has {count} numbers, it must have {N}")));
@@ -91,7 +91,7 @@ pub(crate) fn vector<const N: usize>(name: &str, value: &JsValue) -> Read<[f64; 
     Ok(all)
 }
 
-/// The length of an array or a typed array.
+/// The length of an array or a typed array; 0 where its buffer was transferred.
 pub(crate) fn length(list: &JsValue) -> Read<u32> {
     Ok(Reflect::get(list, &"length".into())?.as_f64().unwrap_or_default() as u32)
 }
@@ -141,7 +141,10 @@ pub(crate) fn numbers<A: Typed>(name: &str, value: &JsValue) -> Read<Vec<A::Numb
         return Err(invalid(&format!("{name}: there is no memory for {count} numbers")));
     }
     all.resize(count, bytemuck::Zeroable::zeroed());
-    array.copy(&mut all);
+    // An array whose buffer was transferred has no numbers, and can't be copied.
+    if count > 0 {
+        array.copy(&mut all);
+    }
     Ok(all)
 }
 
@@ -247,6 +250,6 @@ pub(crate) fn list(name: &str, value: &JsValue) -> Read<Array> {
     if !Array::is_array(value) {
         return Err(invalid(&format!("{name} is {}, it must be an array", kind(value))));
     }
-    // The array itself, no copy: it may say that it has billions of elements.
+    // No copy: a sparse array can have a length of billions.
     Ok(value.clone().unchecked_into())
 }

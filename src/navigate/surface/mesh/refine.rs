@@ -20,25 +20,25 @@ const TRIANGLE_BYTES: u64 = 200;
 /// slender.
 const CUT_TOGETHER: f64 = 0.7;
 
-/// A triangle is slender where its two longest edges have at least so many times the parts of the third.
+/// The least ratio of a slender triangle: of the parts of its longest edge to those of its shortest. Its other two edges are about as long.
 const SLENDER: u64 = 16;
 
-/// What is still to be cut.
+/// A part of a triangle that may have edges to cut.
 #[derive(Debug, Clone, Copy)]
-enum Shape {
-    Triangle(Piece),
+enum Piece {
+    Triangle(Triangle),
     Strip(Strip),
 }
 
 /// A triangle to cut: its corners, their positions, and the number of parts into which each edge must be cut.
 #[derive(Debug, Clone, Copy)]
-struct Piece {
+struct Triangle {
     corners: [u32; 3],
     places: [DVec3; 3],
     parts: [u64; 3],
 }
 
-impl Piece {
+impl Triangle {
     fn new(corners: [u32; 3], points: &[DVec3], interval: f64) -> Self {
         let places = corners.map(|vertex| points[vertex as usize]);
         let parts = [0, 1, 2].map(|k| parts(places[k], places[(k + 1) % 3], interval));
@@ -46,8 +46,8 @@ impl Piece {
     }
 }
 
-/// A quadrilateral between two long edges, and the number of parts into which each of these must be cut. The edges lead the same way, and the
-/// strip is to the left of the first.
+/// A quadrilateral between two long edges, and the number of parts into which each of them must be cut. Both edges point the same way. The strip is
+/// to the left of the first.
 #[derive(Debug, Clone, Copy)]
 struct Strip {
     edges: [[PlacedVertex; 2]; 2],
@@ -96,8 +96,8 @@ fn cut_point(a: DVec3, b: DVec3, count: u64) -> (DVec3, u64, u64) {
 /// parts, as near to the middle as possible. Of a triangle, the edge with the most parts is cut, and those with about as many. One cut
 /// leads to the opposite corner. Two cuts are joined, and the rest is cut along its shorter diagonal. Three cuts make four triangles.
 ///
-/// Of a slender triangle the third edge is cut first. Where that is short, the two long edges are cut into strips, and a strip into shorter strips,
-/// so that the number of triangles grows with the number of parts.
+/// The short edge of a slender triangle is cut first. Once it needs no cut, one cut across both long edges leaves a triangle and a strip. A strip is
+/// cut across into two until its edges have two parts at most. So the number of triangles grows linearly with the number of parts.
 pub(crate) fn refine(mesh: &mut Mesh, interval: f64, progress: &mut ProgressReporter<'_>) -> Result<()> {
     let refuse = |allowed: &str| Err(Error::value(Location::Argument, "interval", shown(interval), allowed));
     if !(interval > 0.0 && interval.is_finite()) {
@@ -119,9 +119,9 @@ pub(crate) fn refine(mesh: &mut Mesh, interval: f64, progress: &mut ProgressRepo
     let mut count = 0u64;
     progress.report(BuildStage::Refine, 0, total)?;
     for (done, &corners) in old.iter().enumerate() {
-        stack.push(Shape::Triangle(Piece::new(corners, &mesh.points, interval)));
-        while let Some(shape) = stack.pop() {
-            if cut(&shape, interval, &mut stack, |_, _| 0).is_some() {
+        stack.push(Piece::Triangle(Triangle::new(corners, &mesh.points, interval)));
+        while let Some(piece) = stack.pop() {
+            if cut(&piece, interval, &mut stack, |_, _| 0).is_some() {
                 count += 1;
                 if count.is_multiple_of(REPORT_STRIDE as u64) {
                     check_count(count)?;
@@ -140,15 +140,15 @@ pub(crate) fn refine(mesh: &mut Mesh, interval: f64, progress: &mut ProgressRepo
     mesh.sources.reserve_exact(count as usize);
     let mut cuts: HashMap<[u32; 2], u32, FastHash> = HashMap::default();
     for (done, (&corners, source)) in old.iter().zip(sources).enumerate() {
-        stack.push(Shape::Triangle(Piece::new(corners, &mesh.points, interval)));
-        while let Some(shape) = stack.pop() {
+        stack.push(Piece::Triangle(Triangle::new(corners, &mesh.points, interval)));
+        while let Some(piece) = stack.pop() {
             let vertex = |[a, b]: [u32; 2], place: DVec3| {
                 *cuts.entry([a.min(b), a.max(b)]).or_insert_with(|| {
                     mesh.points.push(place);
                     mesh.points.len() as u32 - 1
                 })
             };
-            if let Some(corners) = cut(&shape, interval, &mut stack, vertex) {
+            if let Some(corners) = cut(&piece, interval, &mut stack, vertex) {
                 mesh.triangles.push(corners);
                 mesh.sources.push(source);
                 if mesh.triangles.len().is_multiple_of(REPORT_STRIDE) {
@@ -191,23 +191,25 @@ fn min_triangle_count([a, b, c]: [DVec3; 3], interval: f64) -> f64 {
 /// A vertex and its position.
 type PlacedVertex = (u32, DVec3);
 
-/// Cuts a shape once and pushes the parts onto the stack, the first of them last. Returns the corners of a triangle of which no edge is too long.
+/// Cuts a piece once and pushes what it is cut into onto the stack. A triangle without an edge to cut is done: returns its corners.
 fn cut(
-    shape: &Shape,
+    piece: &Piece,
     interval: f64,
-    stack: &mut Vec<Shape>,
+    stack: &mut Vec<Piece>,
     vertex: impl FnMut([u32; 2], DVec3) -> u32,
 ) -> Option<[u32; 3]> {
-    match shape {
-        Shape::Triangle(piece) => (!cut_triangle(piece, interval, stack, vertex)).then_some(piece.corners),
-        Shape::Strip(strip) => {
+    match piece {
+        Piece::Triangle(triangle) => {
+            (!cut_triangle(triangle, interval, stack, vertex)).then_some(triangle.corners)
+        }
+        Piece::Strip(strip) => {
             cut_strip(strip, interval, stack, vertex);
             None
         }
     }
 }
 
-/// The number of parts into which an edge must still be cut. By rounding, a single part may be too long.
+/// The number of parts into which an edge must still be cut. Rounding may leave a single part too long: then it is two.
 fn parts_left(parts: u64, a: DVec3, b: DVec3, interval: f64) -> u64 {
     match parts {
         0 | 1 => 1 + u64::from(a.distance(b) > interval),
@@ -215,11 +217,16 @@ fn parts_left(parts: u64, a: DVec3, b: DVec3, interval: f64) -> u64 {
     }
 }
 
-/// Cuts a strip across, or along a diagonal where its long edges have few parts.
+/// A triangle of placed vertices.
+fn placed_triangle(corners: [PlacedVertex; 3], parts: [u64; 3]) -> Piece {
+    Piece::Triangle(Triangle { corners: corners.map(|at| at.0), places: corners.map(|at| at.1), parts })
+}
+
+/// Cuts a strip across both long edges into two strips. A strip whose long edges have two parts at most becomes two triangles.
 fn cut_strip(
     strip: &Strip,
     interval: f64,
-    stack: &mut Vec<Shape>,
+    stack: &mut Vec<Piece>,
     mut vertex: impl FnMut([u32; 2], DVec3) -> u32,
 ) {
     let [[p, p_end], [q, q_end]] = strip.edges;
@@ -231,16 +238,13 @@ fn cut_strip(
         };
         let (p_middle, p_before, p_behind) = middle(p, p_end, of_p);
         let (q_middle, q_before, q_behind) = middle(q, q_end, of_q);
-        let half = |edges, parts| Shape::Strip(Strip { edges, parts });
+        let half = |edges, parts| Piece::Strip(Strip { edges, parts });
         stack.push(half([[p_middle, p_end], [q_middle, q_end]], [p_behind, q_behind]));
         stack.push(half([[p, p_middle], [q, q_middle]], [p_before, q_before]));
         return;
     }
     let across = |a: PlacedVertex, b: PlacedVertex| parts(a.1, b.1, interval);
-    let mut push = |corners: [PlacedVertex; 3], parts: [u64; 3]| {
-        let (corners, places) = (corners.map(|at| at.0), corners.map(|at| at.1));
-        stack.push(Shape::Triangle(Piece { corners, places, parts }));
-    };
+    let mut push = |corners: [PlacedVertex; 3], parts: [u64; 3]| stack.push(placed_triangle(corners, parts));
     let (begin, end) = (across(p, q), across(p_end, q_end));
     if p.1.distance(q_end.1) <= q.1.distance(p_end.1) {
         let diagonal = across(p, q_end);
@@ -253,14 +257,14 @@ fn cut_strip(
     }
 }
 
-/// Cuts a triangle once and pushes the parts onto the stack, the first of them last. Returns false where no edge is too long.
+/// Cuts a triangle once and pushes what it is cut into onto the stack, the first part last. Returns false where no edge is too long.
 fn cut_triangle(
-    piece: &Piece,
+    triangle: &Triangle,
     interval: f64,
-    stack: &mut Vec<Shape>,
+    stack: &mut Vec<Piece>,
     mut vertex: impl FnMut([u32; 2], DVec3) -> u32,
 ) -> bool {
-    let Piece { corners, places, parts: wanted } = *piece;
+    let Triangle { corners, places, parts: wanted } = *triangle;
     let wanted = [0, 1, 2].map(|k| parts_left(wanted[k], places[k], places[(k + 1) % 3], interval));
     let most = wanted.into_iter().fold(1, u64::max);
     if most == 1 {
@@ -287,10 +291,7 @@ fn cut_triangle(
         ((vertex([a.0, b.0], place), place), before, behind)
     };
     let across = |a: PlacedVertex, b: PlacedVertex| parts(a.1, b.1, interval);
-    let mut push = |corners: [PlacedVertex; 3], parts: [u64; 3]| {
-        let (corners, places) = (corners.map(|at| at.0), corners.map(|at| at.1));
-        stack.push(Shape::Triangle(Piece { corners, places, parts }));
-    };
+    let mut push = |corners: [PlacedVertex; 3], parts: [u64; 3]| stack.push(placed_triangle(corners, parts));
     let (ab, a_ab, ab_b) = cut_point(a, b, of_ab);
     match count {
         1 => {
@@ -303,7 +304,7 @@ fn cut_triangle(
             let middle = across(ab, ca);
             if is_slender {
                 push([a, ab, ca], [a_ab, middle, ca_a]);
-                stack.push(Shape::Strip(Strip { edges: [[ab, b], [ca, c]], parts: [ab_b, c_ca] }));
+                stack.push(Piece::Strip(Strip { edges: [[ab, b], [ca, c]], parts: [ab_b, c_ca] }));
                 return true;
             }
             if ab.1.distance(c.1) <= ca.1.distance(b.1) {
