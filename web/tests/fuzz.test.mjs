@@ -193,7 +193,7 @@ function calls() {
     ["moveObstacle", [0, f64(3, 3, 3.5, 3, 3.5, 3.5)], (given) => withObstacle().moveObstacle(...given)],
     ["takeObstacle", [0], (given) => withObstacle().takeObstacle(...given)],
     ["setDoor", [0, false], (given) => new Room(ring, [], { doors: f64(0, 3, 4, 3) }).setDoor(...given)],
-    ["Surface", [vertices, faces, { weld: 0.01, interval: 1e6, maxSnap: 2, landmarks: true }], (given) => new Surface(...given)],
+    ["Surface", [vertices, faces, { weld: 0.01, interval: 1e9, maxSnap: 2, landmarks: true }], (given) => new Surface(...given)],
     ...of(surface, {
       path: [[0.9, 0.1, 0], [0.1, 0.9, 0.4], { method: "geodesic", tolerance: 0.01, toNearest: true }], paths: [f64(0.9, 0.1, 0, 0.1, 0.9, 0.4), { method: "exact" }],
       distances: [[0.5, 0.5, 0]], nearestPoint: [2], raycast: [[0.5, 0.25, 0], [1, 0, 0], 9], moveAlong: [0, [1, 1, 0]], setLinks: [f64(0, 0, 0, 1, 1, 0, 0.5), u8(1)],
