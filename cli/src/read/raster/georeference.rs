@@ -4,7 +4,8 @@
 
 use tiff::tags::Tag;
 
-use super::reference_system::{Coordinates, ReferenceSystem};
+use super::epsg::Coordinates;
+use super::reference_system::ReferenceSystem;
 
 /// The tags of a TIFF that say where it lies.
 pub(crate) const GEO_TAGS: [Tag; 6] = [

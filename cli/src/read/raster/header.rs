@@ -5,11 +5,12 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use super::epsg::Coordinates;
 use super::georeference::Georeference;
 use super::geotiff::{no_such_band, several_bands};
 use super::kind::{Class, Kind};
 use super::opened::Opened;
-use super::reference_system::{Coordinates, ReferenceSystem};
+use super::reference_system::ReferenceSystem;
 use crate::failure::{Failure, Result};
 use crate::read::text::excerpt;
 

@@ -6,6 +6,7 @@
 
 mod ascii_grid;
 mod cache;
+mod epsg;
 mod file;
 mod flat;
 mod georeference;
@@ -18,6 +19,7 @@ mod opened;
 mod reference_system;
 mod unpack;
 mod virtual_raster;
+mod well_known_text;
 
 pub(crate) use file::{RasterFile, is_raster, warn_once};
 pub(crate) use georeference::{GeoValue, Georeference};
