@@ -16,7 +16,7 @@ import time
 import numpy as np
 
 import hullfield
-from hullfield.flow import FrictionScale, solve_raster
+from hullfield.flow import solve_raster
 
 CELL, LAKES = 10.0, 720.0  # the edge of a cell and the level of the lakes, metres
 FLAT = 3.6 / 5.036  # seconds for a metre on flat ground, by Tobler's hiking function
@@ -70,10 +70,8 @@ def walk_raster(noise, size, hut, folder, memory_limit):
         write_friction(noise, size, file + ".part")
         os.replace(file + ".part", file)
     friction = np.load(file, mmap_mode="r")
-    # Whole numbers stand for friction; the scale makes them, and seconds of them again.
-    scale = FrictionScale([FLAT, 20 * FLAT], cell_size=CELL)
     start, tiles, limit = time.perf_counter(), os.path.join(folder, f"tiles-{size}"), memory_limit << 20
-    with solve_raster(friction, [hut], scale=scale, folder=tiles, memory_limit=limit) as field:
+    with solve_raster(friction, [hut], cell_size=CELL, folder=tiles, memory_limit=limit) as field:
         report = field.report
         print(f"{size} x {size} cells in {time.perf_counter() - start:.1f} s: {report.reached_count} reach the hut")
         print(f"{report.tile_count} tiles, {report.resumed_count} of them found in the folder, ", end="")
@@ -83,7 +81,7 @@ def walk_raster(noise, size, hut, folder, memory_limit):
         seconds = np.full((-(-size // step),) * 2, np.inf)
         for x, y, width, height in field.windows():
             right, down = -(-x // step), -(-y // step)
-            part = scale.distances(field[down * step : y + height : step, right * step : x + width : step])
+            part = field[down * step : y + height : step, right * step : x + width : step]
             seconds[down : down + part.shape[0], right : right + part.shape[1]] = part
     return seconds, []
 

@@ -13,8 +13,7 @@ from hullfield import _native
 from hullfield._arrays import ArrayLike, array_of, as_array, floats, frozen
 from hullfield._cells import CellPaths, cells_of, cut, one_cell
 from hullfield._errors import InvalidInputError, InvalidTypeError
-from hullfield._grids import Place, Raster, aligned, is_labelled, place_of, plane, raster_of
-from hullfield._grids import cell_size as size_of_cells
+from hullfield._grids import Place, Raster, aligned, is_labelled, place_of, plane, raster_of, step_sizes
 from hullfield._pending import Call, Pending, query
 from hullfield._scalars import choice, flag, real_or_none, whole
 
@@ -205,6 +204,7 @@ def cost_distance(
     friction: Any,
     transform: Any = None,
     cell_size: float | Sequence[float] | None = None,
+    geodesic: bool = False,
     connectivity: int = 8,
     corners: str = "any",
     cost_rule: str = "mean",
@@ -231,20 +231,23 @@ def cost_distance(
         transform: the affine transform of the raster (rasterio's ``transform``, or its six numbers). It gives the size of the cells.
         cell_size: the size of a cell in map units, or two sizes, along x and y; instead of ``transform``. By default that of the coordinates of
             a DataArray, else 1: distances in cells. Coordinates in degrees are a warning.
+        geodesic: for rasters whose coordinates, or transform, are in degrees: the length of a move then is that of the shortest line on the ellipsoid between
+            the centres of its two cells, in metres (Vincenty 1975, within 1e-9). Rows must be parallels. The ellipsoid is that of the
+            rasters' reference system; without one, WGS 84. The first and the last column are no neighbours.
         connectivity: 4 or 8 neighbours.
         corners: when a diagonal move is allowed past barriers: ``"any"`` (always), ``"one_free"``, or ``"both_free"`` (both cells beside it are free).
         cost_rule: ``"mean"`` of both cells, ``"entry"``: that of the cell entered on the way to the target, or ``"exit"``: that of the cell left.
         max_distance: cells farther than this are not reached.
         allocation: whether to tell which target each cell's path leads to.
         paths: whether to keep what paths are read from, a byte a cell.
-        elevation: the height of each cell, (rows, columns), in map units: then the length of a step is that over the ground,
+        elevation: the height of each cell, (rows, columns), in map units, with ``geodesic`` in metres: then the length of a step is that over the ground,
             √(run² + rise²). Slower. A cell whose height is not finite, or without data, is a barrier.
         slope_factors: what a step costs more or less by its slope, rows of (slope, factor), (n, 2), slopes ascending; linear between them.
             Slope is rise over run on the way to the target. Or ``"tobler"``: the time of Tobler's hiking function, relative to flat ground.
         walked_from_targets: whether paths are walked from the targets; what is uphill one way is downhill the other.
 
     Returns:
-        Distances in map units times friction, float32, equal bit for bit for any number of threads. They are
+        Distances in map units times friction, with ``geodesic`` in metres times friction, float32, equal bit for bit for any number of threads. They are
         added up in float64, whatever the range of friction: one cell of 1e30 changes nothing elsewhere. ``report.error_bound`` says how far they may be off.
 
     Raises:
@@ -284,14 +287,16 @@ def cost_distance(
     neighbours = whole("connectivity", connectivity)
     if neighbours not in (4, 8):
         raise InvalidInputError(f"connectivity is {connectivity!r}, it must be 4 or 8")
-    has_paths = flag("paths", paths)
+    has_paths, is_geodesic = flag("paths", paths), flag("geodesic", geodesic)
+    sizes, globe = step_sizes(list(given.values()), transform, cell_size, is_geodesic, checked.shape)
     native = _native.cost_distance(
         checked,
         target_cells,
         "four" if neighbours == 4 else "eight",
         choice("corners", corners, ("any", "one_free", "both_free")),
         choice("cost_rule", cost_rule, ("mean", "entry", "exit")),
-        size_of_cells(list(given.values()), transform, cell_size),
+        sizes,
+        globe,
         real_or_none("max_distance", max_distance),
         flag("allocation", allocation),
         has_paths,
@@ -299,6 +304,6 @@ def cost_distance(
         factors,
         is_outward,
     )
-    place = None if frame is None else place_of(frame, given["friction"])
+    place = None if frame is None else place_of(frame, given["friction"], is_geodesic)
     at_targets = None if of_targets is None else _at(of_targets, target_cells)
     return Pending(native, lambda answer: CostDistance(answer, target_cells, at_targets, place, has_paths))

@@ -8,6 +8,7 @@ opened with ``masked=True`` or ``mask_and_scale=True`` has no such attributes an
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,13 @@ from hullfield._errors import InvalidInputError, InvalidTypeError
 _NO_DATA = ("_FillValue", "missing_value", "fill_value", "nodata")
 #: How far coordinates may be off, in cells.
 _TOLERANCE = 1e-3
+
+
+#: Where cells lie on a globe: the latitudes of the outer edges of the first and the last row, the width of a cell in degrees, and the ellipsoid, by the
+#: radius of its equator in metres and its flattening.
+Globe = tuple[tuple[float, float], float, tuple[float, float]]
+
+_WGS84 = (6_378_137.0, 1 / 298.257_223_563)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,12 +70,22 @@ def raster_of(name: str, value: Any) -> Raster:
     # Of an array that is read lazily, read once.
     values = _numbers(name, np.asarray(value.values))
     mask = _no_data(name, values, value.attrs)
-    scale, offset = (
-        _attribute(name, value.attrs, key, rest) for key, rest in (("scale_factor", 1.0), ("add_offset", 0.0))
-    )
+    scale, offset = _scale_of(name, value)
     if (scale, offset) != (1.0, 0.0):
         values = values * np.float64(scale) + np.float64(offset)
     return Raster(values, mask)
+
+
+def _scale_of(name: str, value: Any) -> tuple[float, float]:
+    scale, offset = (
+        _attribute(name, value.attrs, key, rest) for key, rest in (("scale_factor", 1.0), ("add_offset", 0.0))
+    )
+    return scale, offset
+
+
+def is_scaled(name: str, value: Any) -> bool:
+    """Whether the numbers of a DataArray stand for others."""
+    return _scale_of(name, value) != (1.0, 0.0)
 
 
 def _read(value: Any) -> Any:
@@ -225,7 +243,12 @@ def _is_geographic(array: Any) -> bool:
         parsed = _parsed(system)
         if parsed is not None:
             return bool(parsed.is_geographic)
-        return system.lstrip().upper().startswith(("GEOGCS", "GEOGCRS", "GEODCRS"))
+        text = system.lstrip().upper()
+        if text.startswith(("GEOGCS", "GEOGCRS", "GEOGRAPHICCRS", "GEODCRS", "GEODETICCRS")):
+            # The same word stands for geocentric systems.
+            return re.search(r"\bCS\s*\[\s*CARTESIAN", text) is None
+        if "[" in text:
+            return False
     if {str(dim).lower() for dim in array.dims} in ({"lat", "lon"}, {"latitude", "longitude"}):
         return True
     axes = [array.coords[dim] for dim in array.dims if dim in array.coords]
@@ -245,7 +268,16 @@ def _affine(array: Any) -> tuple[float, ...] | None:
     return a, b, c, d, e, f
 
 
-def cell_size(frames: list[Any], transform: Any, size: Any) -> tuple[float, float]:
+def step_sizes(
+    frames: list[Any], transform: Any, size: Any, is_geodesic: bool, shape: tuple[int, int]
+) -> tuple[tuple[float, float], Globe | None]:
+    """The size of a cell along x and y, and where cells lie on a globe, if lengths are geodesics."""
+    if is_geodesic:
+        return (1.0, 1.0), _globe(frames, transform, size, shape)
+    return _cell_size(frames, transform, size), None
+
+
+def _cell_size(frames: list[Any], transform: Any, size: Any) -> tuple[float, float]:
     """The size of a cell along x and y, in map units: given, or that of the first raster that says it, or 1."""
     if transform is not None and size is not None:
         raise InvalidInputError("give transform or cell_size, not both")
@@ -266,11 +298,108 @@ def cell_size(frames: list[Any], transform: Any, size: Any) -> tuple[float, floa
             if _is_geographic(array):
                 message = (
                     "the coordinates are degrees, so distances are degrees times friction, and a degree of longitude is shorter than one of "
-                    "latitude: reproject the rasters to metres, or give cell_size"
+                    "latitude: geodesic=True has true lengths in metres"
                 )
-                warnings.warn(message, stacklevel=4)
+                warnings.warn(message, stacklevel=5)
             return found
     return 1.0, 1.0
+
+
+def _globe(frames: list[Any], transform: Any, size: Any, shape: tuple[int, int]) -> Globe:
+    """Where the cells of rasters in degrees lie on a globe."""
+    if size is not None:
+        raise InvalidInputError(
+            "with geodesic=True the rasters' coordinates or transform say where cells lie: leave out cell_size"
+        )
+    rows, _ = shape
+    labelled = [array for array in frames if is_labelled(array)]
+    if transform is not None:
+        # Who gives a transform with geodesic=True says that its numbers are degrees, unless a raster says more.
+        system = next((found for found in map(_system, labelled) if found is not None), None)
+        return _on_globe(
+            _edges_of_transform(_six(transform), rows), 1.0 if system is None else _degrees_a_unit(system), system
+        )
+    for array in labelled:
+        edges = _edges(array, rows)
+        if edges is None:
+            continue
+        if not _is_geographic(array):
+            raise InvalidInputError(
+                "geodesic=True is for rasters whose coordinates are degrees, and these say something else: leave it out"
+            )
+        mapping = _mapping(array)
+        system = _system(array)
+        turned = "" if mapping is None else str(mapping.attrs.get("grid_mapping_name", ""))
+        if turned.startswith("rotated") or (system is not None and "DERIVINGCONVERSION" in _text(system).upper()):
+            raise InvalidInputError("the degrees are those of turned poles: reproject the rasters for geodesic=True")
+        return _on_globe(edges, 1.0 if system is None else _degrees_a_unit(system), system)
+    raise InvalidInputError("geodesic=True needs coordinates in degrees: of an xarray.DataArray, or a transform")
+
+
+def _on_globe(edges: tuple[float, float, float], degrees: float, system: str | None) -> Globe:
+    first, last, width = (degrees * edge for edge in edges)
+    return (first, last), width, _WGS84 if system is None else _ellipsoid(system)
+
+
+def _edges_of_transform(numbers: Any, rows: int) -> tuple[float, float, float]:
+    """The latitudes of the outer edges of the first and the last row, and the width of a cell."""
+    a, b, _, d, e, f = numbers
+    if abs(b) > 1e-9 * abs(a) or abs(d) > 1e-9 * abs(e):
+        raise InvalidInputError("the columns of transform are no meridians: reproject the rasters for geodesic=True")
+    return f, f + e * rows, abs(a)
+
+
+def _edges(array: Any, rows: int) -> tuple[float, float, float] | None:
+    """The same of a DataArray; None where it says none."""
+    sizes = _size_of_labels(array)
+    if sizes is None:
+        return None
+    down, across = array.dims
+    if any(dim not in array.coords or array.sizes[dim] < 2 for dim in (down, across)):
+        transform = _affine(array)
+        return None if transform is None else _edges_of_transform(transform, rows)
+    units = str(array.coords[down].attrs.get("units", "")).lower()
+    if str(down).lower() in ("x", "lon", "longitude") or re.match(r"degrees?_?e", units):
+        raise InvalidInputError(f"the rows of the rasters are {down}, they must be latitudes: transpose the rasters")
+    at = np.asarray(array.coords[down].values, dtype=np.float64)
+    half = 0.5 * (at[-1] - at[0]) / (len(at) - 1)
+    return float(at[0] - half), float(at[-1] + half), sizes[0]
+
+
+def _text(system: str) -> str:
+    """The reference system as well-known text, or as it is where nothing can tell."""
+    parsed = _parsed(system)
+    try:
+        return system if parsed is None else str(parsed.to_wkt())
+    # Other systems have no such text.
+    except Exception:
+        return system
+
+
+def _degrees_a_unit(system: str) -> float:
+    """The degrees in one unit of longitude and latitude."""
+    text = re.sub(r"PRIMEM\s*\[[^\[\]]*(\[[^\[\]]*\][^\[\]]*)*\]", "", _text(system), flags=re.IGNORECASE)
+    found = re.search(r"\b(?:ANGLE)?UNIT\s*\[\s*\"[^\"]*\"\s*,\s*([-+.\deE]+)", text, flags=re.IGNORECASE)
+    size = _number(found.group(1)) if found else None
+    return 1.0 if size is None or size <= 0 else math.degrees(size)
+
+
+def _ellipsoid(system: str) -> tuple[float, float]:
+    """The radius of the equator in metres, and the flattening; those of WGS 84 where the system does not say them."""
+    pattern = r"(?:SPHEROID|ELLIPSOID)\s*\[\s*\"[^\"]*\"\s*,\s*([-+.\deE]+)\s*,\s*([-+.\deE]+)"
+    found = re.search(pattern, _text(system), flags=re.IGNORECASE)
+    numbers = [_number(part) for part in found.groups()] if found else [None, None]
+    equator, inverse = numbers
+    if equator is None or inverse is None:
+        return _WGS84
+    return equator, 0.0 if inverse == 0 else 1.0 / inverse
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def _six(transform: Any) -> list[float]:
@@ -336,12 +465,13 @@ class Place:
         return found
 
 
-def place_of(frame: Any, friction: Any) -> Place:
+def place_of(frame: Any, friction: Any, is_geodesic: bool) -> Place:
     """Where the cells of a raster are, and the units of friction times length, if both are said."""
     coords = {key: array for key, array in frame.coords.items() if set(array.dims) <= set(frame.dims)}
     mapping = _mapping(frame)
     units = None
-    if is_labelled(friction) and frame.dims[-1] in frame.coords:
-        said = friction.attrs.get("units"), frame.coords[frame.dims[-1]].attrs.get("units")
+    if is_labelled(friction) and (is_geodesic or frame.dims[-1] in frame.coords):
+        of_length = "m" if is_geodesic else frame.coords[frame.dims[-1]].attrs.get("units")
+        said = friction.attrs.get("units"), of_length
         units = " ".join(said) if all(isinstance(unit, str) for unit in said) else None
     return Place(frame.dims, coords, None if mapping is None else str(mapping.name), units)

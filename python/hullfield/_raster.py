@@ -12,16 +12,18 @@ import numpy as np
 import numpy.typing as npt
 
 from hullfield import _native
-from hullfield._arrays import ArrayLike, array_of, floats, in_order, indices, mask_of, point
+from hullfield._arrays import ArrayLike, in_order, indices, mask_of
 from hullfield._cells import CellPaths, cells_of, cut, one_cell
 from hullfield._engine import Engine, engine_or_auto
 from hullfield._errors import InvalidInputError, InvalidTypeError
-from hullfield._grids import is_labelled, plane, raster_of
+from hullfield._grids import is_labelled, is_scaled, plane, raster_of, step_sizes
 from hullfield._native import RasterField as NativeRasterField
 from hullfield._pending import Call, Pending, query
-from hullfield._scalars import U64, choice, flag, real, sequence, whole, whole_or_none
+from hullfield._scalars import U64, choice, flag, real_or_none, sequence, whole, whole_or_none
 
-Distances = npt.NDArray[np.uint64]
+#: Whole numbers, or floats over friction.
+Distances = npt.NDArray[Any]
+Reader = Callable[[int, int, int, int], npt.NDArray[Any]]
 
 PLANE, CORNERS, RULES = ("four", "eight"), ("both_free", "one_free", "any"), ("entry", "exit", "mean")
 
@@ -64,8 +66,10 @@ class RasterReport:
     """Goals outside the raster, which were left out, (n, 2)."""
     reached_count: int
     """Cells from which a goal is reached, goals included."""
-    farthest: int
+    farthest: int | float
     """The largest distance of a reached cell."""
+    error_bound: float | None
+    """Over friction in floats the largest relative error of any distance: that of adding up the steps of a path in float64. Else None."""
     tile_edge: int
     """Cells along the edge of a tile."""
     tile_count: int
@@ -76,137 +80,27 @@ class RasterReport:
     """Tiles that an earlier call for the same job had left in the folder."""
 
 
-class FrictionScale:
-    """Whole numbers for friction that is not whole: costs for :func:`solve_raster`, and distances back.
-
-    A cost is a power of two times the friction, rounded. It is fixed by the range of friction alone, so windows of a raster can be scaled one at
-    a time.
-
-    Args:
-        range: the least and the largest friction, both more than 0.
-        connectivity: ``"four"`` or ``"eight"``.
-        corners: when a diagonal move is allowed, as of :class:`Grid`; by default always.
-        cost_rule: ``"mean"``: a step costs its length times the mean friction of both cells, as in GRASS's r.cost; ``"entry"``: times that of
-            the cell entered.
-        cell_size: the length of a cell along x and y in the units of the map, one number or (2,).
-    """
-
-    __slots__ = ("_arguments", "_native")
-
-    def __init__(
-        self,
-        range: ArrayLike,
-        *,
-        connectivity: str = "eight",
-        corners: str = "any",
-        cost_rule: str = "mean",
-        cell_size: ArrayLike = 1.0,
-    ) -> None:
-        ends = point("range", range, 2)
-        sizes = array_of("cell_size", cell_size)
-        lengths = floats("cell_size", np.broadcast_to(sizes, (2,)) if sizes.ndim == 0 else sizes)
-        if len(lengths) != 2:
-            raise InvalidInputError(f"cell_size has the shape {lengths.shape}, it must be a number, or (2,)")
-        words = choice("connectivity", connectivity, PLANE), choice("corners", corners, CORNERS)
-        self._arguments = (ends, *words, choice("cost_rule", cost_rule, RULES), lengths.tolist())
-        self._native = _native.FrictionScale(*self._arguments)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (_load_scale, self._arguments)
-
-    def __repr__(self) -> str:
-        ends, connectivity, corners, rule, lengths = self._arguments
-        return f"<FrictionScale for {ends[0]:g} to {ends[1]:g}, {connectivity}, {corners}, {rule}, cells of {lengths}>"
-
-    @property
-    def factor(self) -> float:
-        """What friction is multiplied by."""
-        return self._native.factor
-
-    @property
-    def step_lengths(self) -> tuple[int, int, int]:
-        """The lengths of steps along x, along y and diagonal, in units of ``length_unit``."""
-        x, y, diagonal = self._native.step_lengths
-        return x, y, diagonal
-
-    @property
-    def length_unit(self) -> float:
-        """The length of one unit of the steps, in the units of the map."""
-        return self._native.length_unit
-
-    @property
-    def unit(self) -> float:
-        """What one unit of whole distances is, in the units of the map times those of friction."""
-        return self._native.unit
-
-    @property
-    def error_bound(self) -> float:
-        """The largest relative error of a path's cost."""
-        return self._native.error_bound
-
-    def costs(self, friction: ArrayLike, *, x: int = 0, y: int = 0) -> npt.NDArray[np.uint32]:
-        """The costs of friction, (height, width): 0 for barriers, which are not a number, infinite, 0 or negative.
-
-        Args:
-            friction: real numbers; whole numbers and float16 are taken as float64. Cells without data count as NaN.
-            x, y: the place of the first cell in the raster, for errors.
-
-        Raises:
-            InvalidInputError: friction outside the range of the scale; it names the cell.
-        """
-        given = raster_of("friction", friction).filled(np.nan)
-        array = floats("friction", given, dtype=_float(given), any_shape=True)
-        if array.ndim != 2:
-            raise InvalidInputError(f"friction has the shape {array.shape}, it must be (height, width)")
-        found: npt.NDArray[np.uint32] = self._native.costs(array, whole("x", x), whole("y", y))
-        return found
-
-    def distances(self, whole_distances: ArrayLike) -> npt.NDArray[np.float64]:
-        """Distances of a :class:`RasterField` in the units of the map times those of friction, of the same shape; infinite where unreachable."""
-        array = array_of("whole_distances", whole_distances)
-        if array.dtype != np.uint64:
-            raise InvalidTypeError(f"whole_distances has the dtype {array.dtype}, it must be uint64")
-        flat = self._native.distances(in_order(array, np.uint64).reshape(-1))
-        found: npt.NDArray[np.float64] = flat.reshape(array.shape)
-        return found
-
-    def whole_distance(self, distance: float) -> int:
-        """The largest whole distance that is no more than ``distance``, for ``max_distance`` of :func:`solve_raster`."""
-        return self._native.whole_distance(real("distance", distance))
-
-
-def _load_scale(ends: Any, connectivity: str, corners: str, cost_rule: str, cell_size: Any) -> FrictionScale:
-    return FrictionScale(ends, connectivity=connectivity, corners=corners, cost_rule=cost_rule, cell_size=cell_size)
-
-
-def _float(value: Any) -> npt.DTypeLike:
-    """The type that friction is read as."""
-    return np.float32 if array_of("friction", value).dtype == np.float32 else np.float64
-
-
 class RasterField:
     """A solved field over a raster, read by windows: ``field[y0:y1, x0:x1]``. Made by :func:`solve_raster`.
 
-    Distances are uint64, in steps of the connectivity; ``RASTER_UNREACHABLE`` for obstacles and where no goal is reached.
+    Distances are uint64, in steps of the connectivity; ``RASTER_UNREACHABLE`` for obstacles and where no goal is reached. Over friction they are
+    float64, in the units of the map times those of friction; infinite there.
 
     A field in a folder keeps the folder in use until it is closed, or deleted: ``with solve_raster(…) as field:`` closes it.
     """
 
-    __slots__ = ("_native", "_read", "_shape")
+    __slots__ = ("_dtype", "_native", "_read", "_shape")
 
     _native: NativeRasterField
-    _read: Callable[[int, int, int, int], npt.NDArray[np.uint32]]
+    _read: Reader
     _shape: tuple[int, int]
+    _dtype: np.dtype[Any]
 
     @classmethod
-    def _of(
-        cls,
-        native: NativeRasterField,
-        shape: tuple[int, int],
-        read: Callable[[int, int, int, int], npt.NDArray[np.uint32]],
-    ) -> RasterField:
+    def _of(cls, native: NativeRasterField, arguments: RasterArguments) -> RasterField:
         field = cls.__new__(cls)
-        field._native, field._shape, field._read = native, shape, read
+        field._native, field._shape, field._read = native, arguments.shape, arguments.read
+        field._dtype = np.dtype(np.float64 if arguments.is_friction else np.uint64)
         return field
 
     @property
@@ -215,9 +109,9 @@ class RasterField:
         return self._shape
 
     @property
-    def dtype(self) -> np.dtype[np.uint64]:
-        """That of the distances."""
-        return np.dtype(np.uint64)
+    def dtype(self) -> np.dtype[Any]:
+        """That of the distances: uint64, over friction float64."""
+        return self._dtype
 
     @property
     def ndim(self) -> int:
@@ -294,7 +188,7 @@ class RasterField:
                 picks.append(0)
         (y0, y1), (x0, x1) = ranges
         if y0 == y1 or x0 == x1:
-            found = np.zeros((y1 - y0, x1 - x0), dtype=np.uint64)
+            found = np.zeros((y1 - y0, x1 - x0), dtype=self._dtype)
         else:
             found = self.distances((x0, y0, x1 - x0, y1 - y0))
         return found[tuple(picks)]
@@ -337,10 +231,8 @@ class RasterField:
         return f"<RasterField of {self._shape[0]} x {self._shape[1]} cells>"
 
 
-def _reader(
-    array: Any, shape: tuple[int, int], scale: FrictionScale | None
-) -> Callable[[int, int, int, int], npt.NDArray[np.uint32]]:
-    def read(y0: int, y1: int, x0: int, x1: int) -> npt.NDArray[np.uint32]:
+def _reader(array: Any, shape: tuple[int, int], is_friction: bool) -> Reader:
+    def read(y0: int, y1: int, x0: int, x1: int) -> npt.NDArray[Any]:
         if tuple(array.shape) != shape:
             raise InvalidInputError(
                 f"the raster's shape changed from {shape} to {tuple(array.shape)} while it was read"
@@ -348,7 +240,7 @@ def _reader(
         part = array[y0:y1, x0:x1]
         if is_labelled(part) or mask_of(part) is not None:
             # Cells without data are obstacles, and barriers.
-            window = raster_of("the raster", part).filled(0 if scale is None else np.nan)
+            window = raster_of("the raster", part).filled(np.nan if is_friction else 0)
         else:
             window = np.asarray(getattr(part, "values", part))
         wanted = (y1 - y0, x1 - x0)
@@ -356,13 +248,15 @@ def _reader(
             raise InvalidInputError(
                 f"the raster gave the shape {window.shape} for the window [{y0}:{y1}, {x0}:{x1}], which has {wanted}"
             )
-        if scale is not None:
-            return scale.costs(window, x=x0, y=y0)
+        if is_friction:
+            if window.dtype.kind not in "biuf":
+                raise InvalidTypeError(f"the raster has the dtype {window.dtype}, friction must be real numbers")
+            return in_order(window, np.float64)
         if window.dtype.kind == "b":
             window = window.astype(np.uint32)
         elif window.dtype.kind not in "iu":
             raise InvalidTypeError(
-                f"the raster has the dtype {window.dtype}, costs must be whole numbers, 0 for obstacles; friction needs a scale"
+                f"the raster has the dtype {window.dtype}, costs must be whole numbers, 0 for obstacles; for friction give cell_size"
             )
         if window.dtype.itemsize > 4 or window.dtype.kind == "i":
             wrong = (window < 0) | (window > 0xFFFF_FFFF)
@@ -422,10 +316,12 @@ class RasterArguments:
         corners: str | None,
         memory_limit: int | None,
         tile_edge: int | None,
-        max_distance: int | None,
+        max_distance: float | None,
         cost_rule: str | None,
         step_lengths: ArrayLike | None,
-        scale: FrictionScale | None,
+        cell_size: ArrayLike | None,
+        transform: Any,
+        geodesic: bool,
     ) -> None:
         costs = plane(costs)
         shape = tuple(int(length) for length in getattr(costs, "shape", ()))
@@ -438,34 +334,46 @@ class RasterArguments:
         height, width = shape
         if max(shape) > 0xFFFF_FFFF:
             raise InvalidInputError(f"costs has the shape {shape}, that is too long along an axis")
-        rules = (connectivity, corners, cost_rule, step_lengths)
-        if scale is not None and not isinstance(scale, FrictionScale):
-            raise InvalidTypeError(f"scale is of the type {type(scale).__name__}, it must be a FrictionScale")
-        if scale is not None:
-            if any(rule is not None for rule in rules):
-                raise InvalidInputError(
-                    "a scale is given, so connectivity, corners, cost_rule and step_lengths are those of the scale"
-                )
-            _, connectivity, corners, cost_rule, _ = scale._arguments
-            step_lengths = scale.step_lengths
+        is_geodesic = flag("geodesic", geodesic)
+        has_size = is_geodesic or cell_size is not None or transform is not None
+        self.is_friction = has_size or _has_floats(costs)
+        friction = None
+        if self.is_friction:
+            if step_lengths is not None:
+                raise InvalidInputError("step_lengths are for whole costs: with friction give cell_size or transform")
+            sizes, globe = step_sizes([costs], transform, cell_size, is_geodesic, (height, width))
+            friction = sizes, globe, real_or_none("max_distance", max_distance)
         self.shape = (height, width)
-        self.read = _reader(costs, self.shape, scale)
-        named = _identity(costs, folder is not None) if identity is None else identity
+        self.read = _reader(costs, self.shape, self.is_friction)
+        corners = ("any" if self.is_friction else "both_free") if corners is None else corners
+        cost_rule = ("mean" if self.is_friction else "entry") if cost_rule is None else cost_rule
         self.native = (
             [width, height],
-            named + ("" if scale is None else f", {scale._arguments}"),
+            _identity(costs, folder is not None) if identity is None else identity,
             cells_of("goals", goals, 2),
             None if folder is None else os.fspath(folder),
             (
                 choice("connectivity", "eight" if connectivity is None else connectivity, PLANE),
-                choice("corners", "both_free" if corners is None else corners, CORNERS),
+                choice("corners", corners, CORNERS),
                 whole_or_none("memory_limit", memory_limit, U64),
                 whole_or_none("tile_edge", tile_edge),
-                whole_or_none("max_distance", max_distance, U64),
-                choice("cost_rule", "entry" if cost_rule is None else cost_rule, RULES),
+                None if self.is_friction else whole_or_none("max_distance", max_distance, U64),
+                choice("cost_rule", cost_rule, RULES),
                 None if step_lengths is None else _lengths(step_lengths),
+                friction,
             ),
         )
+
+
+def _has_floats(costs: Any) -> bool:
+    """Whether the numbers of a raster are floats, as they are stored or by what they stand for."""
+    if is_labelled(costs) and is_scaled("costs", costs):
+        return True
+    try:
+        return bool(np.dtype(costs.dtype).kind == "f")
+    # Objects may raise anything.
+    except Exception:
+        return False
 
 
 @Call
@@ -479,10 +387,12 @@ def solve_raster(
     corners: str | None = None,
     memory_limit: int | None = None,
     tile_edge: int | None = None,
-    max_distance: int | None = None,
+    max_distance: float | None = None,
     cost_rule: str | None = None,
     step_lengths: ArrayLike | None = None,
-    scale: FrictionScale | None = None,
+    cell_size: ArrayLike | None = None,
+    transform: Any = None,
+    geodesic: bool = False,
     progress: Callable[[RasterProgress], Any] | None = None,
     engine: Engine | None = None,
 ) -> Pending[RasterField]:
@@ -491,10 +401,12 @@ def solve_raster(
     The distance of a cell is the least sum of steps to a goal, each times the cost of the cell entered. It is equal bit for bit to that of
     one piece (:meth:`Flow.solve`), in 64 bits, whatever the tiles, the memory limit, the number of threads and the engine.
 
+    A raster of floats is one of friction, and its distances are those of :func:`hullfield.cost_distance`, in float64: in map units times friction.
+
     ``solve_raster.start(…)`` takes the same arguments, and returns a :class:`hullfield.Pending` at once.
 
     >>> import numpy as np
-    >>> from hullfield.flow import FrictionScale, solve_raster
+    >>> from hullfield.flow import solve_raster
     >>> costs = np.array([[1, 0, 1], [1, 7, 1]], dtype=np.uint16)
     >>> field = solve_raster(costs, [[2, 0]], connectivity="four")
     >>> field[:, :2].tolist()
@@ -502,14 +414,14 @@ def solve_raster(
 
     Friction of three cells, each 30 m wide; a step costs its length times the mean friction of both cells:
 
-    >>> scale = FrictionScale([0.5, 2.0], connectivity="four", cell_size=30)
-    >>> scale.distances(solve_raster(np.array([[1.0, 2.0, 0.5]]), [[0, 0]], scale=scale)[:, :]).tolist()
+    >>> solve_raster(np.array([[1.0, 2.0, 0.5]]), [[0, 0]], cell_size=30)[:, :].tolist()
     [[0.0, 45.0, 82.5]]
 
     Args:
         costs: the cost of entering each cell, ``[height, width]``: whole numbers, 0 for obstacles. Anything that has a ``shape`` and slices as
             ``costs[y0:y1, x0:x1]``: numpy's arrays and memory maps, data sets of h5py and zarr, arrays of xarray and rioxarray. Masked cells, and cells of the
-            ``_FillValue`` of an ``xarray.DataArray``, are obstacles. Several threads read it, one at a time. What it raises comes back as it is.
+            ``_FillValue`` of an ``xarray.DataArray``, are obstacles. Or friction: floats, or any real numbers with ``cell_size``, ``transform`` or ``geodesic``. Then
+            NaN, infinity, 0 and negative friction are barriers, and so are cells without data; friction of less than 1e-251 is an error. Several threads read it, one at a time. What it raises comes back as it is.
         goals: cells x, y, (n, 2).
         folder: where the distances of tiles are kept, 4 to 8 bytes a cell; None keeps them in memory. After an end of any kind, a call for
             the same job goes on from what is there. One process at a time uses a folder.
@@ -517,18 +429,19 @@ def solve_raster(
             those over this one. By default the name, length and time of the file of a memory map or of h5py, a hash of a numpy array; of
             other arrays only their type, so name these.
         connectivity: ``"four"`` or ``"eight"``, the default.
-        corners: as of :class:`Grid`; ``"both_free"`` by default.
+        corners: as of :class:`Grid`; ``"both_free"`` by default, over friction ``"any"``.
         memory_limit: the most bytes that the work may take, beside the raster and the distances in memory. By default what the host has free.
         tile_edge: cells along the edge of a tile. By default the largest up to 4,096 that the memory allows.
-        max_distance: cells farther than this are left unreachable.
-        cost_rule: ``"entry"``, the default: a step costs its length times the cost of the cell entered. ``"mean"``: its length times the mean cost of both
-            cells; distances then are twice as large, so that nothing is rounded.
+        max_distance: cells farther than this are left unreachable: a whole number of steps, over friction any number of map units times friction.
+        cost_rule: ``"entry"``, the default: a step costs its length times the cost of the cell entered. ``"mean"``, the default over friction: its length times the
+            mean cost of both cells; whole distances then are twice as large, so that nothing is rounded.
         step_lengths: the lengths of steps along x, along y and diagonal, (3,): whole numbers from 1 to 2**24. By default those of the
             connectivity.
-        scale: for friction that is not whole numbers: ``costs`` then is friction, and the scale says what connectivity, corners, cost rule and
-            step lengths are. ``scale.distances(field[y0:y1, x0:x1])`` gives distances in the units of the map.
+        cell_size: over friction the size of a cell in map units, or two sizes, along x and y. By default that of the coordinates of a DataArray, else 1.
+        transform: instead of it the affine transform of the raster (rasterio's ``transform``, or its six numbers).
+        geodesic: over friction whose coordinates are degrees: distances are in metres times friction, by geodesics, as of :func:`hullfield.cost_distance`.
         progress: called with a :class:`RasterProgress` after each round of tiles. It ends the work by returning False, or by raising.
-        engine: where tiles are solved; by default one that all calls share. With a scale, another cost rule or other step lengths it is the CPU.
+        engine: where tiles are solved; by default one that all calls share. Over friction, and with another cost rule or other step lengths, it is the CPU.
 
     Raises:
         NoGoalsError: no goal is left.
@@ -549,7 +462,9 @@ def solve_raster(
         max_distance,
         cost_rule,
         step_lengths,
-        scale,
+        cell_size,
+        transform,
+        geodesic,
     )
     told = None
     if progress is not None:
@@ -558,7 +473,7 @@ def solve_raster(
             return progress(RasterProgress(*counts))
 
     native = _native.solve_raster(engine_or_auto(engine)._native, arguments.read, *arguments.native, told)
-    return Pending(native, lambda answer: RasterField._of(answer, arguments.shape, arguments.read))
+    return Pending(native, lambda answer: RasterField._of(answer, arguments))
 
 
 def _lengths(step_lengths: ArrayLike) -> list[int]:

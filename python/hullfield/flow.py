@@ -48,7 +48,6 @@ from hullfield._native import Grid as NativeGrid
 from hullfield._pending import Pending, query
 from hullfield._raster import (
     CORNERS,
-    FrictionScale,
     RasterField,
     RasterProgress,
     RasterReport,
@@ -66,7 +65,6 @@ __all__ = [
     "Field",
     "Fields",
     "Flow",
-    "FrictionScale",
     "GoalReport",
     "Grid",
     "Path",

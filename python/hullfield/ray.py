@@ -29,7 +29,7 @@ from hullfield import _native
 from hullfield._arrays import ArrayLike, unmasked
 from hullfield._errors import InvalidInputError
 from hullfield._grids import plane
-from hullfield._raster import FrictionScale, RasterArguments, RasterField, RasterProgress, _reader
+from hullfield._raster import RasterArguments, RasterField, RasterProgress, _reader
 
 try:
     import ray
@@ -231,13 +231,13 @@ def map_batches(
 class _TileWorker:
     """Solves tiles of a raster in a process of its own."""
 
-    def __init__(self, costs: Any, shape: tuple[int, int], scale: FrictionScale | None, folder: str) -> None:
+    def __init__(self, costs: Any, shape: tuple[int, int], is_friction: bool, folder: str) -> None:
         hullfield.set_num_threads(1)
         height, width = shape
         opened = plane(costs() if callable(costs) else costs)
         if tuple(opened.shape) != shape:
             raise InvalidInputError(f"a worker's raster has the shape {tuple(opened.shape)}, not {shape}")
-        self._arguments = (_reader(opened, shape, scale), [width, height], folder)
+        self._arguments = (_reader(opened, shape, is_friction), [width, height], folder)
 
     def solve(self, task: bytes) -> bytes:
         answer: bytes = _native.solve_tile(*self._arguments, task).wait()
@@ -267,10 +267,12 @@ def solve_raster(
     corners: str | None = None,
     memory_limit: int | None = None,
     tile_edge: int | None = None,
-    max_distance: int | None = None,
+    max_distance: float | None = None,
     cost_rule: str | None = None,
     step_lengths: ArrayLike | None = None,
-    scale: FrictionScale | None = None,
+    cell_size: ArrayLike | None = None,
+    transform: Any = None,
+    geodesic: bool = False,
     progress: Callable[[RasterProgress], Any] | None = None,
 ) -> RasterField:
     """:func:`hullfield.flow.solve_raster` with the tiles solved by several workers, one tile at a time each.
@@ -302,13 +304,16 @@ def solve_raster(
         max_distance,
         cost_rule,
         step_lengths,
-        scale,
+        cell_size,
+        transform,
+        geodesic,
     )
     # One tile at a time shares a worker's memory limit.
     solver = _native.raster_solver(arguments.read, *arguments.native, 1).wait()
     shared = ray.put(_opener(costs))
     remote = ray.remote(_TileWorker).options(num_cpus=1, max_restarts=-1, max_task_retries=-1)
-    idle: deque[Any] = deque(remote.remote(shared, arguments.shape, scale, folder) for _ in range(workers))
+    inputs = (shared, arguments.shape, arguments.is_friction, folder)
+    idle: deque[Any] = deque(remote.remote(*inputs) for _ in range(workers))
     actors = list(idle)
     running: dict[Any, Any] = {}
     try:
@@ -325,7 +330,7 @@ def solve_raster(
     finally:
         for actor in actors:
             ray.kill(actor)
-    return RasterField._of(solver.finish(), arguments.shape, arguments.read)
+    return RasterField._of(solver.finish(), arguments)
 
 
 def _answer(reference: Any) -> Any:

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use hullfield::Error;
-use hullfield::flow::{self, Cell, CostDistanceOptions, CostDistanceReport, FrictionValue, Slope};
+use hullfield::flow::{
+    self, Cell, CostDistanceOptions, CostDistanceReport, FrictionValue, Geographic, Slope,
+};
 use numpy::{PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -16,7 +18,7 @@ use crate::arrays::{array, matrix, numbers, optional, rows, shaped};
 use crate::batch::map;
 use crate::error::{exception, invalid};
 use crate::flow::cells::{cells, connectivity, coordinates};
-use crate::flow::scale::{Friction, cost_rule};
+use crate::flow::friction::{Friction, GlobeArguments, cost_rule};
 use crate::wait::{Finish, Pending, finish};
 
 /// How many paths a thread walks at a time.
@@ -57,6 +59,7 @@ pub(crate) fn cost_distance(
     corners: &str,
     rule: &str,
     cell_size: [f64; 2],
+    globe: Option<GlobeArguments>,
     max_distance: Option<f64>,
     allocation: bool,
     next: bool,
@@ -77,6 +80,7 @@ pub(crate) fn cost_distance(
         connectivity: connectivity(py, neighbours, corners)?,
         cost_rule: cost_rule(py, rule)?,
         cell_size,
+        geographic: globe.map(Geographic::from),
         max_distance,
         allocation,
         next,

@@ -46,7 +46,6 @@ mod _native {
         handle::Flow,
         raster::{RasterField, solve_raster},
         raster_tasks::{RasterSolver, raster_solver, solve_tile},
-        scale::FrictionScale,
     };
     #[pymodule_export]
     use crate::room::handle::Room;

@@ -1,7 +1,6 @@
 """Fields over rasters: tiles, folders, windows, arrays of many kinds, and what goes wrong."""
 
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -19,7 +18,6 @@ from hullfield.flow import (
     RASTER_UNREACHABLE,
     UNREACHABLE,
     Flow,
-    FrictionScale,
     Grid,
     RasterProgress,
     solve_raster,
@@ -86,46 +84,49 @@ def test_steps_may_pay_both_cells() -> None:
     assert (found[reached] / 2 <= wanted[reached] + 1e-9).all() and (found[reached] / 2 >= 0.98 * wanted[reached]).all()
 
 
-def test_friction_needs_a_scale(tmp_path: Path) -> None:
+def test_floats_are_friction(tmp_path: Path) -> None:
     image = pytest.importorskip("skimage.graph", reason="scikit-image is not installed")
     friction = np.random.default_rng(5).uniform(0.3, 40.0, SIZE).astype(np.float32)
     friction[COSTS == 0] = np.nan
     friction[3, 3], friction[4, 4], friction[0, 0] = 0.0, np.inf, 1.0
-    with pytest.raises(TypeError, match="friction needs a scale"):
-        solve_raster(friction, GOALS)
     wanted, _ = image.MCP_Geometric(
         np.where((friction > 0) & np.isfinite(friction), friction.astype(float), -1.0), sampling=(30, 30)
     ).find_costs([goal[::-1] for goal in GOALS])
-    scale = FrictionScale([0.3, 40.0], cell_size=30)
-    assert scale.error_bound < 1e-4
+    reached = np.isfinite(wanted)
+    whole = hullfield.cost_distance(None, GOALS, friction=friction, cell_size=30)
     for given in (friction, friction.astype(float), np.asfortranarray(friction)):
-        field = solve_raster(given, GOALS, scale=scale, tile_edge=40)
-        found = scale.distances(field[:, :])
-        assert (np.isinf(found) == np.isinf(wanted)).all()
-        reached = np.isfinite(wanted)
-        # The scale's own error, and that of the peer's and our diagonals.
-        assert found[reached] == pytest.approx(wanted[reached], rel=scale.error_bound + 1e-7)
-    near = scale.distances(solve_raster(friction, GOALS, scale=scale, max_distance=scale.whole_distance(5000.0))[:, :])
-    assert near[np.isfinite(near)].max() <= 5000 < wanted[np.isfinite(wanted)].max()
-    again = pickle.loads(pickle.dumps(scale))
-    assert (again.costs(friction) == scale.costs(friction)).all() and again.unit == scale.unit
-    assert scale.costs(friction)[3:5, 3:5].diagonal().tolist() == [0, 0]
-    with pytest.raises(
-        hullfield.InvalidInputError, match=r"cell \(\d+, \d+\): friction is .* the scale was made for friction"
-    ):
-        solve_raster(friction, GOALS, scale=FrictionScale([0.3, 30.0]))
-    with pytest.raises(hullfield.InvalidInputError, match="are those of the scale"):
-        solve_raster(friction, GOALS, scale=scale, connectivity="four")
-    for wrong in ([0, 1], [2, 1], [1, np.nan], [1]):
-        with pytest.raises(hullfield.InvalidInputError, match="range"):
-            FrictionScale(wrong)
+        for tile_edge in (40, 300):
+            field = solve_raster(given, GOALS, cell_size=30, tile_edge=tile_edge)
+            found = np.asarray(field)
+            assert (np.isinf(found) == ~reached).all() and field.dtype == found.dtype == np.float64
+            assert found[reached] == pytest.approx(wanted[reached], rel=1e-12)
+            # In one piece the same, bit for bit.
+            assert (found.astype(np.float32) == whole.distances).all()
+            assert field.report.farthest == whole.report.farthest and 0 < (field.report.error_bound or 0) < 1e-10
+    near = solve_raster(friction, GOALS, cell_size=30, max_distance=5000.5)[:, :]
+    assert (np.isfinite(near) == (wanted <= 5000.5)).all()
+    path = field.path([SIZE[1] - 1, SIZE[0] - 1])
+    assert path[-1].tolist() in [list(goal) for goal in GOALS]
+    # A huge cell changes nothing elsewhere.
+    huge = friction.copy()
+    huge[50, 60] = np.finfo(np.float32).max
+    shut = np.where(huge == huge[50, 60], np.nan, friction)
+    others = np.arange(huge.size).reshape(SIZE) != 50 * SIZE[1] + 60
+    found, wanted = (solve_raster(given, GOALS, cell_size=30, tile_edge=33)[:, :] for given in (huge, shut))
+    assert (found == wanted)[others].all()
+    costs = np.where(COSTS == 0, 0, 2)
+    assert (solve_raster(costs, GOALS, cell_size=3, cost_rule="entry")[:, :] >= 0).all()
+    with pytest.raises(hullfield.InvalidInputError, match="step_lengths are for whole costs"):
+        solve_raster(friction, GOALS, step_lengths=[1, 1, 2])
     with pytest.raises(hullfield.InvalidInputError, match="cell_size"):
-        FrictionScale([1, 2], cell_size=[1, -1])
+        solve_raster(friction, GOALS, cell_size=[1, -1])
     with pytest.raises(hullfield.InvalidInputError, match="cost_rule is 'most'"):
-        FrictionScale([1, 2], cost_rule="most")
-    solve_raster(friction, GOALS, scale=scale, folder=tmp_path / "tiles")
+        solve_raster(friction, GOALS, cost_rule="most")
+    with pytest.raises(hullfield.InvalidInputError, match="in tiles it must be 1e-251 or more"):
+        solve_raster(np.full((3, 3), 1e-300), [[0, 0]])
+    solve_raster(friction, GOALS, cell_size=30, folder=tmp_path / "tiles")
     with pytest.raises(hullfield.InvalidInputError, match="another job"):
-        solve_raster(friction, GOALS, scale=FrictionScale([0.2, 40.0], cell_size=30), folder=tmp_path / "tiles")
+        solve_raster(friction, GOALS, cell_size=31, folder=tmp_path / "tiles")
 
 
 def test_a_gpu_solves_the_same_tiles() -> None:
@@ -142,9 +143,8 @@ def test_a_gpu_solves_the_same_tiles() -> None:
         assert engine.counters["dispatches"] > before
     # Friction is solved on the CPU.
     before = engine.counters["dispatches"]
-    scale = FrictionScale([1.0, 2.0])
-    found = solve_raster(np.full((9, 9), 1.5), [[0, 0]], scale=scale, engine=engine)
-    assert scale.distances(found[:, :])[0].round(6).tolist() == [1.5 * at for at in range(9)]
+    found = solve_raster(np.full((9, 9), 1.5), [[0, 0]], engine=engine)
+    assert found[:, :][0].tolist() == [1.5 * at for at in range(9)]
     assert engine.counters["dispatches"] == before
     with pytest.raises(hullfield.InvalidTypeError, match="engine is of the type str"):
         solve_raster(COSTS, GOALS, engine="gpu")  # type: ignore[arg-type]
@@ -398,7 +398,7 @@ def test_bad_arguments_are_refused(tmp_path: Path) -> None:
         ([[1, 1]], TypeError, "costs is a list"),
         (np.ones((2, 2, 2), int), ValueError, r"costs has the shape \(2, 2, 2\)"),
         (np.ones((0, 2), int), ValueError, "raster"),
-        (np.ones((2, 2)), TypeError, "whole numbers"),
+        (np.ones((2, 2), complex), TypeError, "whole numbers"),
     ):
         with pytest.raises(hullfield.Error, match=text) as raised:
             solve_raster(costs, [[0, 0]])

@@ -8,7 +8,7 @@ import pytest
 from test_surface import CUBE, CUBE_FACES, hills
 
 import hullfield
-from hullfield.flow import Edits, Flow, FrictionScale, Grid, solve_raster
+from hullfield.flow import Edits, Flow, Grid, solve_raster
 from hullfield.navigate.room import Room
 from hullfield.navigate.surface import Model, Places, Surface
 
@@ -82,7 +82,6 @@ ROOM = Room([[0, 0], [10, 0], [10, 10], [0, 10]], [[[4, 4], [6, 4], [6, 6]]])
 FLOW = Flow(Grid(np.zeros((4, 4), bool)), engine=hullfield.Engine.cpu())
 FLOW_FIELD = FLOW.solve([[0, 0]])
 RASTER_FIELD = solve_raster(np.ones((6, 7), np.uint8), [[0, 0]])
-SCALE = FrictionScale([1, 2])
 
 CALLS: dict[str, Callable[[Any], Any]] = {
     "Surface(vertices)": lambda x: Surface(x, CUBE_FACES),
@@ -173,10 +172,12 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "solve_raster tile_edge": lambda x: solve_raster(np.ones((4, 4), int), [[0, 0]], tile_edge=x),
     "solve_raster step_lengths": lambda x: solve_raster(np.ones((4, 4), int), [[0, 0]], step_lengths=x),
     "RasterField.distances": lambda x: RASTER_FIELD.distances((x, 0, 1, 1)),
-    "FrictionScale": FrictionScale,
-    "FrictionScale(cell_size)": lambda x: FrictionScale([1, 2], cell_size=x),
-    "FrictionScale.costs": lambda x: SCALE.costs(x),
-    "FrictionScale.distances": lambda x: SCALE.distances(x),
+    "solve_raster cell_size": lambda x: solve_raster(np.ones((4, 4)), [[0, 0]], cell_size=x),
+    "solve_raster transform": lambda x: solve_raster(np.ones((4, 4)), [[0, 0]], transform=x),
+    "solve_raster max_distance": lambda x: solve_raster(np.ones((4, 4)), [[0, 0]], max_distance=x),
+    "cost_distance geodesic": lambda x: hullfield.cost_distance(
+        np.eye(4), friction=np.ones((4, 4)), transform=x, geodesic=True
+    ),
 }
 
 

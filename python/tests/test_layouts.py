@@ -32,7 +32,7 @@ from hullfield.collide import (
     raycast,
     sweep,
 )
-from hullfield.flow import Edits, Flow, FrictionScale, Grid, solve_raster
+from hullfield.flow import Edits, Flow, Grid, solve_raster
 from hullfield.work import CollisionLabels, GeodesicDistances, RoomPaths
 
 CPU = hullfield.Engine.cpu()
@@ -288,11 +288,11 @@ ASKED: dict[str, Callable[[Any], Any]] = {
     "Flow.path_to_nearest": lambda x: Flow(Grid(np.zeros((3, 3), bool)), engine=CPU).path_to_nearest(x, [0, 0]),
     "Agents.step": lambda x: Flow(Grid(np.zeros((3, 3), bool)), engine=CPU).agents([[0, 0]]).step(x),
     "solve_raster corners": lambda x: solve_raster(np.ones((3, 3), int), [[0, 0]], corners=x),
-    "solve_raster scale": lambda x: solve_raster(np.ones((3, 3)), [[0, 0]], scale=x),
+    "solve_raster geodesic": lambda x: solve_raster(np.ones((3, 3)), [[0, 0]], geodesic=x),
+    "solve_raster rule": lambda x: solve_raster(np.ones((3, 3)), [[0, 0]], cost_rule=x),
     "solve_raster engine": lambda x: solve_raster(np.ones((3, 3), int), [[0, 0]], engine=x),
     "solve_raster memory": lambda x: solve_raster(np.ones((3, 3), int), [[0, 0]], memory_limit=x),
-    "FrictionScale corners": lambda x: FrictionScale([1, 2], corners=x),
-    "FrictionScale.whole_distance": FrictionScale([1, 2]).whole_distance,
+    "cost_distance geodesic": lambda x: hullfield.cost_distance(np.eye(3), friction=np.ones((3, 3)), geodesic=x),
     "CollisionLabels": lambda x: CollisionLabels(x, [[CUBE]], backend="cpu"),
     "CollisionLabels objects": lambda x: CollisionLabels([CUBE], x, backend="cpu"),
     "CollisionLabels backend": lambda x: CollisionLabels([CUBE], [[CUBE]], backend=x),
@@ -402,7 +402,7 @@ SAME: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "goals": (CELLS, lambda x: Flow(Grid(np.zeros((5, 6), bool)), engine=CPU).solve(x).distances()),
     "edits": (CELLS, lambda x: Flow(Grid(np.zeros((5, 6), bool)), engine=CPU).edit(Edits().block(x))),
     "raster costs": (np.arange(30).reshape(5, 6), lambda x: solve_raster(np.asarray(x), [[1, 0]])),
-    "raster friction": (EVEN, lambda x: solve_raster(np.asarray(x), [[0, 0]], scale=FrictionScale([0.25, 2.25]))),
+    "raster friction": (EVEN, lambda x: solve_raster(np.asarray(x), [[0, 0]], cell_size=1)),
     "vertices": (MESH[0], lambda x: hullfield.geodesic(x, MESH[1]).distance(0)),
     "faces": (MESH[1], lambda x: hullfield.geodesic(MESH[0], x).distance(0)),
     "sources": (np.array([0, 2]), lambda x: hullfield.geodesic(*MESH).distances(x)),

@@ -24,7 +24,7 @@ from hullfield.collide import (
     raycast,
     sweep,
 )
-from hullfield.flow import Edits, Flow, FrictionScale, Grid, solve_raster
+from hullfield.flow import Edits, Flow, Grid, solve_raster
 from hullfield.work import CollisionLabels
 
 CPU = hullfield.Engine.cpu()
@@ -79,10 +79,8 @@ def test_masked_costs_are_obstacles() -> None:
     wanted = solve_raster(costs.filled(0), [[0, 0]])
     assert (np.asarray(field) == np.asarray(wanted)).all()
     friction = masked(np.full((4, 5), 1.5), (1, slice(0, 4)))
-    scale = FrictionScale([1, 2])
-    found = scale.distances(solve_raster(friction, [[0, 0]], scale=scale)[:, :])
+    found = solve_raster(friction, [[0, 0]])[:, :]
     assert np.isinf(found[1, :4]).all() and np.isfinite(found[3]).all()
-    assert (scale.costs(friction)[1, :4] == 0).all() and (scale.costs(friction)[0] > 0).all()
     grid = Grid(np.zeros((6, 5), bool), costs=costs)
     assert grid.obstacle_count == 4 and grid.obstacles[2, :4].all()
 
@@ -186,7 +184,7 @@ REFUSED: dict[str, Callable[[], Any]] = {
         np.ones((3, 3), int), [[0, 0]], step_lengths=masked([1, 1, 2], 1)
     ),
     "RasterField.path": lambda: solve_raster(np.ones((3, 3), int), [[0, 0]]).path(COUNT),
-    "FrictionScale": lambda: FrictionScale(FLAT),
+    "solve_raster cell_size": lambda: solve_raster(np.ones((3, 3)), [[0, 0]], cell_size=FLAT),
     "cost_distance targets": lambda: hullfield.cost_distance(None, PAIRS, friction=np.ones((3, 3))),
     "cost_distance values": lambda: hullfield.cost_distance(np.eye(3), FLAT, friction=np.ones((3, 3))),
     "cost_distance cell_size": lambda: hullfield.cost_distance(np.eye(3), friction=np.ones((3, 3)), cell_size=FLAT),

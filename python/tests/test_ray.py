@@ -277,10 +277,12 @@ def test_what_a_raster_raises_in_a_worker_comes_out(tmp_path: Path) -> None:
 
 
 def test_a_raster_over_workers_is_checked_as_without_them(tmp_path: Path) -> None:
-    scale = hullfield.flow.FrictionScale([1.0, 2.0])
-    with pytest.raises(hullfield.InvalidInputError, match="a scale is given, so connectivity"):
+    with pytest.raises(hullfield.InvalidInputError, match="step_lengths are for whole costs"):
         hullfield_ray.solve_raster(
-            terrain(200), [(0, 0)], folder=tmp_path / "a", scale=scale, cost_rule="mean", workers=1
+            terrain(200), [(0, 0)], folder=tmp_path / "a", cell_size=2.0, step_lengths=[1, 1, 1], workers=1
         )
+    friction = terrain(200) * 0.5
+    found = hullfield_ray.solve_raster(friction, [(0, 0)], folder=tmp_path / "c", tile_edge=64, workers=1)
+    assert (np.asarray(found) == np.asarray(hullfield.flow.solve_raster(friction, [(0, 0)]))).all()
     with pytest.raises(hullfield.InvalidInputError, match=r"costs has the shape \(5,\)"):
         hullfield_ray.solve_raster(np.ones(5, int), [(0, 0)], folder=tmp_path / "b", workers=1)

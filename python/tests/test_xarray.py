@@ -10,7 +10,7 @@ import pytest
 
 import hullfield
 from hullfield import cost_distance
-from hullfield.flow import FrictionScale, Grid, solve_raster
+from hullfield.flow import Grid, solve_raster
 
 xarray = pytest.importorskip("xarray")
 
@@ -160,12 +160,9 @@ def test_stored_numbers_are_scaled() -> None:
     assert np.array_equal(
         cost_distance(targets, friction=stored).distances, cost_distance(targets, friction=raster(want)).distances
     )
-    scale = FrictionScale([1, 11])
-    assert np.array_equal(
-        np.asarray(solve_raster(stored, [[0, 0]], scale=scale)), np.asarray(solve_raster(want, [[0, 0]], scale=scale))
-    )
-    with pytest.raises(hullfield.InvalidTypeError, match="costs must be whole numbers"):
-        solve_raster(stored, [[0, 0]])
+    found = np.asarray(solve_raster(stored, [[0, 0]]))
+    assert found.dtype == np.float64
+    assert np.array_equal(found, np.asarray(solve_raster(want, [[0, 0]], cell_size=(20, 30))))
 
 
 def test_a_band_of_one_needs_no_squeeze() -> None:
@@ -208,12 +205,104 @@ def test_degrees_are_a_warning() -> None:
     friction = xarray.DataArray(
         np.ones((3, 4)), dims=("lat", "lon"), coords={"lat": [47.2, 47.1, 47.0], "lon": 9.0 + 0.1 * np.arange(4)}
     )
-    with pytest.warns(UserWarning, match="reproject the rasters to metres, or give cell_size"):
+    with pytest.warns(UserWarning, match="geodesic=True has true lengths in metres"):
         cost_distance(None, [[0, 0]], friction=friction)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         cost_distance(None, [[0, 0]], friction=friction, cell_size=(7600, 11100))
         cost_distance(scene()[0], friction=scene()[1])
+        cost_distance(None, [[0, 0]], friction=friction, geodesic=True)
+    with pytest.warns(UserWarning, match="geodesic=True has true lengths in metres"):
+        solve_raster(friction, [[0, 0]])
+
+
+def true_costs(geod: Any, friction: Any, latitudes: Any, longitudes: Any, target: tuple[int, int]) -> Any:
+    """Dijkstra over all pairs of neighbours, with the lengths of geodesics between them."""
+    rows, columns = friction.shape
+    found = np.full(friction.shape, np.inf)
+    found[target] = 0.0
+    waiting = {target}
+    while waiting:
+        row, column = min(waiting, key=lambda cell: found[cell])
+        waiting.remove((row, column))
+        for to in ((row + i, column + j) for i in (-1, 0, 1) for j in (-1, 0, 1) if i or j):
+            if not (0 <= to[0] < rows and 0 <= to[1] < columns and friction[to] > 0):
+                continue
+            length = geod.inv(longitudes[column], latitudes[row], longitudes[to[1]], latitudes[to[0]])[2]
+            cost = found[row, column] + length * 0.5 * (friction[row, column] + friction[to])
+            if cost < found[to]:
+                found[to] = cost
+                waiting.add(to)
+    return found
+
+
+@pytest.mark.parametrize("kind", ["north_up", "south_up", "polar", "grads", "moon"])
+def test_geodesic_lengths_are_true(kind: str) -> None:
+    pyproj = pytest.importorskip("pyproj")
+    rows, columns, step = 12, 9, 0.5
+    first = {"south_up": -5.0, "polar": 89.5, "grads": 40.0}.get(kind, 62.0)
+    latitudes = first - step * np.arange(rows) * (-1 if kind == "south_up" else 1)
+    longitudes = 10.0 + 0.75 * np.arange(columns)
+    friction = np.random.default_rng(3).uniform(1, 4, (rows, columns))
+    friction[3, 2:7] = np.nan
+    moon = 'GEOGCS["Moon",DATUM["Moon",SPHEROID["Moon",1737400,0]],PRIMEM["Reference_Meridian",0],UNIT["degree",0.0174532925199433]]'
+    system = {"grads": "EPSG:4807", "moon": moon}.get(kind, "EPSG:4326")
+    scale = 0.9 if kind == "grads" else 1.0
+    geod = {
+        "grads": pyproj.Geod(a=6378249.2, b=6356515),
+        "moon": pyproj.Geod(a=1737400, b=1737400),
+    }.get(kind, pyproj.Geod(ellps="WGS84"))
+    wanted = true_costs(geod, friction, scale * latitudes, scale * longitudes, (1, 4))
+    array = xarray.DataArray(
+        friction, dims=("y", "x"), coords={"y": latitudes, "x": longitudes}, attrs={"units": "s/m"}
+    )
+    array = array.assign_coords(spatial_ref=0)
+    array.spatial_ref.attrs["crs_wkt"] = pyproj.CRS.from_user_input(system).to_wkt()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = cost_distance(None, [[4, 1]], friction=array, geodesic=True)
+        tiles = solve_raster(array, [[4, 1]], geodesic=True, tile_edge=5)
+    reached = np.isfinite(wanted)
+    assert (np.isfinite(found.distances) == reached).all()
+    assert found.distances[reached] == pytest.approx(wanted[reached], rel=3e-7)
+    assert np.asarray(tiles)[reached] == pytest.approx(wanted[reached], rel=2e-9)
+    assert (np.asarray(tiles).astype(np.float32) == found.distances).all()
+    if kind in ("north_up", "south_up", "polar"):
+        up = -step if kind != "south_up" else step
+        transform = (0.75, 0, 10.0 - 0.375, 0, up, first - 0.5 * up)
+        given = cost_distance(None, [[4, 1]], friction=friction, transform=transform, geodesic=True)
+        assert given.distances[reached] == pytest.approx(found.distances[reached], rel=3e-7)
+    assert found.to_xarray().attrs["units"] == "s/m m"
+
+
+def test_what_has_no_geodesic_lengths_is_said() -> None:
+    pyproj = pytest.importorskip("pyproj")
+    targets, friction, _ = scene()
+    with pytest.raises(hullfield.InvalidInputError, match="coordinates are degrees, and these say something else"):
+        cost_distance(targets, friction=friction, geodesic=True)
+    with pytest.raises(hullfield.InvalidInputError, match="needs coordinates in degrees"):
+        cost_distance(targets.values, friction=friction.values, geodesic=True)
+    with pytest.raises(hullfield.InvalidInputError, match="leave out cell_size"):
+        cost_distance(targets.values, friction=friction.values, cell_size=3, geodesic=True)
+    with pytest.raises(hullfield.InvalidInputError, match="columns of transform are no meridians"):
+        cost_distance(targets.values, friction=friction.values, transform=(1, 0.5, 0, 0, -1, 9), geodesic=True)
+    with pytest.raises(hullfield.InvalidInputError, match="centres of rows must lie from -90 to 90"):
+        cost_distance(targets.values, friction=friction.values, transform=(1, 0, 0, 0, -1, 95), geodesic=True)
+    lonlat = friction.rename(x="lat", y="lon").assign_coords(lat=np.arange(8.0), lon=np.arange(6.0))
+    with pytest.raises(hullfield.InvalidInputError, match="rows of the rasters are lon, they must be latitudes"):
+        cost_distance(None, [[0, 0]], friction=lonlat, geodesic=True)
+    turned = friction.assign_coords(x=np.arange(8.0), y=np.arange(6.0), spatial_ref=0)
+    turned.spatial_ref.attrs["crs_wkt"] = pyproj.CRS.from_proj4(
+        "+proj=ob_tran +o_proj=longlat +o_lat_p=40 +o_lon_p=0 +lon_0=10 +datum=WGS84 +to_meter=0.0174532925199433"
+    ).to_wkt()
+    with pytest.raises(hullfield.InvalidInputError):
+        cost_distance(None, [[0, 0]], friction=turned, geodesic=True)
+    # Geocentric coordinates are no degrees.
+    cubic = friction.assign_coords(spatial_ref=0)
+    cubic.spatial_ref.attrs["crs_wkt"] = pyproj.CRS.from_epsg(4978).to_wkt()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cost_distance(targets, friction=cubic)
 
 
 def test_what_rioxarray_opens_and_writes(tmp_path: Path) -> None:

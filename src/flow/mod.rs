@@ -16,7 +16,6 @@ pub use agents::paths::{Path, Paths};
 pub use agents::steer::SteerOptions;
 pub use cost_distance::friction::FrictionValue;
 pub use cost_distance::options::{CostDistanceOptions, CostDistanceProgress, Slope};
-pub use cost_distance::scale::FrictionScale;
 pub use cost_distance::solve::cost_distance;
 pub use cost_distance::solved::{CostDistance, CostDistanceReport, NO_TARGET, allocation};
 pub use field::handle::Flow;
@@ -33,12 +32,14 @@ pub use prepare::Query;
 pub use raster::field::RasterField;
 #[cfg(not(target_arch = "wasm32"))]
 pub use raster::files::TileFiles;
+pub use raster::friction::{FrictionOptions, FrictionReport};
 pub use raster::options::{RasterOptions, RasterProgress, RasterReport};
 pub use raster::solve::{solve_raster, solve_raster_on};
 pub use raster::solver::RasterSolver;
-pub use raster::source::{MemoryRaster, Raster, RasterWindow};
+pub use raster::source::{MemoryFriction, MemoryRaster, Raster, RasterWindow};
 pub use raster::store::{MemoryTiles, RASTER_UNREACHABLE, TileStore};
 pub use raster::task::{TileAnswer, TileTask};
+pub use weighted::geographic::{Ellipsoid, Geographic};
 pub use weighted::rule::{CostRule, StepLengths};
 
 #[cfg(all(feature = "gpu", any(feature = "inspect", test)))]

@@ -5,50 +5,71 @@ use std::ops::ControlFlow;
 use hullfield::Error;
 use hullfield::flow::{
     Cell, Connectivity, Corners, CostDistance, CostDistanceOptions, CostDistanceProgress, CostRule,
-    FrictionScale, MemoryRaster, MemoryTiles, NEXT_NONE, NO_TARGET, Raster, RasterOptions, RasterWindow,
-    Slope, StepLengths, allocation, cost_distance, solve_raster,
+    Ellipsoid, Geographic, MemoryRaster, MemoryTiles, NEXT_NONE, NO_TARGET, Raster, RasterOptions,
+    RasterWindow, Slope, StepLengths, allocation, cost_distance, solve_raster,
 };
 use hullfield_oracle::friction::{Ground, Rule};
+use hullfield_oracle::globe;
 use hullfield_oracle::random::Random;
 use hullfield_oracle::{extent, seed};
 
+use crate::friction_tiles::compare_with_raster;
 use crate::scenes;
 
 /// What rounding to f32 adds to the bound.
-const F32: f64 = 1.0 / (1 << 24) as f64;
+pub(crate) const F32: f64 = 1.0 / (1 << 24) as f64;
 
-const CONNECTIVITIES: [Connectivity; 4] = [
+/// By how much lengths of the oracle's globe may be off.
+pub(crate) const GLOBE: f64 = 4e-8;
+
+pub(crate) const CONNECTIVITIES: [Connectivity; 4] = [
     Connectivity::Four,
     Connectivity::Eight(Corners::BothFree),
     Connectivity::Eight(Corners::OneFree),
     Connectivity::Eight(Corners::Any),
 ];
 
-fn go_on(_: CostDistanceProgress) -> ControlFlow<()> {
+pub(crate) fn go_on(_: CostDistanceProgress) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
 #[derive(Debug, Clone)]
-struct Scene {
-    name: String,
-    size: [usize; 2],
-    friction: Vec<f64>,
-    targets: Vec<Cell>,
-    options: CostDistanceOptions,
+pub(crate) struct Scene {
+    pub(crate) name: String,
+    pub(crate) size: [usize; 2],
+    pub(crate) friction: Vec<f64>,
+    pub(crate) targets: Vec<Cell>,
+    pub(crate) options: CostDistanceOptions,
+    /// The oracle's lengths of steps of each row, if the options have a globe.
+    pub(crate) rows: Vec<[f64; 3]>,
 }
 
 impl Scene {
+    pub(crate) fn new(
+        name: String,
+        size: [usize; 2],
+        friction: Vec<f64>,
+        targets: Vec<Cell>,
+        options: CostDistanceOptions,
+    ) -> Self {
+        let rows = options.geographic.map_or_else(Vec::new, |at| {
+            let Ellipsoid { semi_major_axis, flattening } = at.ellipsoid;
+            globe::step_lengths([semi_major_axis, flattening], at.latitudes, at.cell_width, size[1])
+        });
+        Self { name, size, friction, targets, options, rows }
+    }
+
     fn index(&self, [x, y]: [i32; 2]) -> Option<usize> {
         let [width, height] = self.size.map(|length| length as i32);
         ((0..width).contains(&x) && (0..height).contains(&y)).then_some((y * width + x) as usize)
     }
 
-    fn cell(&self, index: usize) -> [i32; 2] {
+    pub(crate) fn cell(&self, index: usize) -> [i32; 2] {
         [(index % self.size[0]) as i32, (index / self.size[0]) as i32]
     }
 
     /// The scene in the oracle's terms.
-    fn ground(&self) -> Ground<'_> {
+    pub(crate) fn ground(&self) -> Ground<'_> {
         let slope = self.options.slope.as_ref();
         Ground {
             size: self.size,
@@ -57,6 +78,7 @@ impl Scene {
             factors: slope.map_or(&[], |slope| &slope.factors),
             is_outward: slope.is_some_and(|slope| slope.is_outward),
             cell_size: self.options.cell_size,
+            rows: &self.rows,
             neighbours: scenes::neighbours(self.options.connectivity),
             rule: match self.options.cost_rule {
                 CostRule::Entry => Rule::Entry,
@@ -66,13 +88,18 @@ impl Scene {
         }
     }
 
-    fn sources(&self) -> Vec<usize> {
+    pub(crate) fn sources(&self) -> Vec<usize> {
         let on_map = self.targets.iter().map(|cell| [cell.x, cell.y]);
         let ground = self.ground();
         on_map.filter(|&cell| ground.is_free(cell)).filter_map(|cell| self.index(cell)).collect()
     }
 
-    fn solve(&self) -> CostDistance {
+    /// What the oracle may be off.
+    pub(crate) fn slack(&self) -> f64 {
+        if self.rows.is_empty() { 1e-12 } else { GLOBE }
+    }
+
+    pub(crate) fn solve(&self) -> CostDistance {
         let size = self.size.map(|length| length as u32);
         cost_distance(size, &self.friction, &self.targets, &self.options, go_on).unwrap()
     }
@@ -82,7 +109,7 @@ impl Scene {
 fn judge(scene: &Scene, solved: &CostDistance) -> Result<(), String> {
     let (ground, sources) = (scene.ground(), scene.sources());
     let expected = ground.costs(&sources);
-    let bound = solved.report.error_bound + F32 + 1e-12;
+    let bound = solved.report.error_bound + F32 + scene.slack();
     let near = |found: f64, wanted: f64| (found - wanted).abs() <= bound * wanted;
     let limit = scene.options.max_distance.unwrap_or(f64::INFINITY);
     let mut reached_count = 0;
@@ -161,7 +188,7 @@ fn judge(scene: &Scene, solved: &CostDistance) -> Result<(), String> {
 /// Kinds of friction.
 const KINDS: usize = 9;
 
-fn friction(kind: usize, [width, height]: [usize; 2], random: &mut Random) -> Vec<f64> {
+pub(crate) fn friction(kind: usize, [width, height]: [usize; 2], random: &mut Random) -> Vec<f64> {
     let mut friction = Vec::with_capacity(width * height);
     for at in 0..width * height {
         let (x, y) = (at % width, at / width);
@@ -205,10 +232,21 @@ fn slope([width, height]: [usize; 2], random: &mut Random) -> Slope {
     Slope { elevation, factors, is_outward: random.chance(0.5) }
 }
 
+/// A place on some globe, with rows in either direction, away from the poles by two cells.
+fn globe_of(row_count: usize, random: &mut Random) -> Geographic {
+    let cell = random.log_between(1e-5, 0.4);
+    let height = cell * row_count as f64;
+    let first = random.between(-89.0 + height.min(80.0), 89.0 - height.min(80.0));
+    let last = if random.chance(0.5) { first + height } else { first - height };
+    let moon = Ellipsoid { semi_major_axis: 1_737_400.0, flattening: 0.0 };
+    let ellipsoid = if random.chance(0.8) { Ellipsoid::WGS84 } else { moon };
+    Geographic { latitudes: [first, last], cell_width: cell * random.between(0.5, 2.0), ellipsoid }
+}
+
 const SIZES: [[usize; 2]; 10] =
     [[1, 1], [1, 40], [37, 1], [2, 3], [15, 17], [16, 16], [17, 15], [32, 33], [50, 34], [64, 65]];
 
-fn scenes(random: &mut Random) -> Vec<Scene> {
+pub(crate) fn scenes(random: &mut Random) -> Vec<Scene> {
     let mut scenes = Vec::new();
     let sizes = [[1.0, 1.0], [30.0, 30.0], [1.0, 2.5], [0.01, 0.003]];
     for number in 0..extent(180, 360) {
@@ -220,18 +258,21 @@ fn scenes(random: &mut Random) -> Vec<Scene> {
             .collect();
         targets.push(targets[0]);
         targets.push(Cell::from([-1, 0]));
+        let geographic = random.chance(0.3).then(|| globe_of(size[1], random));
+        let unit = geographic.map_or(1.0, |at| at.step_lengths(1, size[1] as u32)[2]);
         let options = CostDistanceOptions {
             connectivity: CONNECTIVITIES[number % 4],
             cost_rule: [CostRule::Mean, CostRule::Entry, CostRule::Exit][number / 4 % 3],
             cell_size: sizes[random.below(sizes.len())],
-            max_distance: random.chance(0.3).then(|| random.between(0.0, 60.0)),
+            geographic,
+            max_distance: random.chance(0.3).then(|| unit * random.between(0.0, 60.0)),
             distances: true,
             allocation: true,
             next: true,
             slope: random.chance(0.4).then(|| slope(size, random)),
         };
         let name = format!("scene {number} of {size:?}, {:?}", (options.connectivity, options.cost_rule));
-        let scene = Scene { name, size, friction, targets, options };
+        let scene = Scene::new(name, size, friction, targets, options);
         if !scene.sources().is_empty() {
             scenes.push(scene);
         }
@@ -250,6 +291,8 @@ fn distances_paths_and_allocation_are_those_of_dijkstra() {
         assert_eq!(report.targets.outside.len(), 1);
         assert!((1e-16..1e-12).contains(&report.error_bound), "{}: {}", scene.name, report.error_bound);
     }
+    let globe_count = scenes.iter().filter(|scene| scene.options.geographic.is_some()).count();
+    assert!(globe_count > 20 && scenes.len() - globe_count > 20, "{globe_count}");
     let slope_count = scenes.iter().filter(|scene| scene.options.slope.is_some()).count();
     assert!(slope_count > 20 && scenes.len() - slope_count > 20, "{slope_count}");
 }
@@ -343,7 +386,7 @@ fn friction_may_have_either_width() {
     assert!(solved.path(Cell::from([0, 0])).unwrap_err().to_string().contains("set the option next"));
 }
 
-/// Whatever the number of threads, and tile by tile in a raster of whole costs.
+/// Whatever the number of threads, and tile by tile.
 #[test]
 fn threads_and_tiles_change_nothing() {
     let mut random = Random::new(seed(12));
@@ -364,37 +407,6 @@ fn threads_and_tiles_change_nothing() {
             compare_with_raster(scene, &solved, [7, 16, 23][random.below(3)]).unwrap();
         }
     }
-}
-
-/// Compares with a raster of whole costs that is solved in tiles, within the bound of these costs.
-fn compare_with_raster(scene: &Scene, solved: &CostDistance, edge: u32) -> Result<(), String> {
-    let CostDistanceOptions { connectivity, cost_rule, cell_size, .. } = scene.options;
-    let free = || scene.friction.iter().copied().filter(|&friction| friction > 0.0 && friction.is_finite());
-    let range = [free().fold(f64::INFINITY, f64::min), free().fold(0.0, f64::max)];
-    let scale = FrictionScale::new(range, connectivity, cost_rule, cell_size).unwrap();
-    let [width, height] = scene.size.map(|length| length as u32);
-    let whole = RasterWindow { x: 0, y: 0, width, height };
-    let mut costs = vec![7; scene.friction.len()];
-    scale.costs(&scene.friction, whole, &mut costs).unwrap();
-    let raster = MemoryRaster::new([width, height], costs).unwrap();
-    let options = RasterOptions { tile_edge: Some(edge), ..scale.raster_options() };
-    let store = MemoryTiles::default();
-    let field =
-        solve_raster(&raster, &scene.targets, &store, &options, |_| ControlFlow::Continue(())).unwrap();
-    let distances = field.distances(whole).unwrap();
-    let bound = scale.error_bound() + solved.report.error_bound + F32;
-    let limit = scene.options.max_distance.unwrap_or(f64::INFINITY);
-    for (index, &distance) in distances.iter().enumerate() {
-        let (tiled, found) = (scale.distance(distance), f64::from(solved.distances[index]));
-        let is_right = match found.is_finite() {
-            true => (tiled - found).abs() <= bound * found,
-            false => tiled > limit * (1.0 - bound) || tiled == f64::INFINITY,
-        };
-        if !is_right {
-            return Err(format!("{}, {:?}: {found}, tiled {tiled}", scene.name, scene.cell(index)));
-        }
-    }
-    Ok(())
 }
 
 /// Small tiles are solved by a heap and large ones relaxed, with weights of 47 bits and more, and distances beyond 2^60.
@@ -438,8 +450,7 @@ fn rasters_hold_long_steps() {
             let friction = costs.iter().map(|&cost| f64::from(cost)).collect();
             let options = CostDistanceOptions { connectivity, cost_rule, ..Default::default() };
             let name = format!("{size:?} {connectivity:?} {cost_rule:?}");
-            let scene =
-                Scene { name, size: size.map(|at| at as usize), friction, targets: goal.to_vec(), options };
+            let scene = Scene::new(name, size.map(|at| at as usize), friction, goal.to_vec(), options);
             if tile_edge == 110 && connectivity != Connectivity::Eight(Corners::Any) {
                 compare_with_raster(&scene, &scene.solve(), tile_edge).unwrap();
             }
@@ -473,7 +484,7 @@ fn a_serpentine_over_costly_cells_is_right() {
         let name = format!("serpentine, slope {}", slope.is_some());
         let options = CostDistanceOptions { allocation: true, next: true, slope, ..Default::default() };
         let targets = vec![Cell::from([0, 0])];
-        let scene = Scene { name, size: [width, height], friction: friction.clone(), targets, options };
+        let scene = Scene::new(name, [width, height], friction.clone(), targets, options);
         let solved = scene.solve();
         assert!(solved.report.error_bound < 1e-10, "{}", solved.report.error_bound);
         judge(&scene, &solved).unwrap();
@@ -489,7 +500,7 @@ fn many_targets_are_solved_step_by_step() {
     let targets: Vec<Cell> =
         (0..size[0] * size[1]).step_by(7).map(|at| [(at % 960) as i32, (at / 960) as i32].into()).collect();
     let name = "many targets".to_owned();
-    let scene = Scene { name, size, friction, targets, options: CostDistanceOptions::default() };
+    let scene = Scene::new(name, size, friction, targets, CostDistanceOptions::default());
     let wanted = scene.ground().costs(&scene.sources());
     for thread_count in [1, 2] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(thread_count).build().unwrap();
@@ -526,7 +537,7 @@ fn one_costly_cell_changes_nothing_elsewhere() {
             friction[at] = value;
             let name = format!("one cell of {value:e}");
             let (friction, targets, options) = (friction.clone(), targets.clone(), options.clone());
-            let scene = Scene { name, size, friction, targets, options };
+            let scene = Scene::new(name, size, friction, targets, options);
             let solved = scene.solve();
             // Distances beyond f32 are infinite.
             if value < 1e38 {
@@ -650,6 +661,14 @@ fn bad_input_is_one_clear_error() {
         (with(&|options| options.cell_size = [0.0, 1.0]), "cell_size is [0.0, 1.0], both must be finite"),
         (with(&|options| options.cell_size = [1.0, f64::NAN]), "cell_size is [1.0, NaN]"),
         (with(&|options| options.cell_size = [1.0, 1001.0]), "up to 1,000 times the other"),
+        (
+            with(&|options| {
+                let latitudes = [100.0, 90.0];
+                options.geographic =
+                    Some(Geographic { latitudes, cell_width: 1.0, ellipsoid: Ellipsoid::WGS84 });
+            }),
+            "latitudes is [100, 90], the centres of rows must lie from -90 to 90 degrees",
+        ),
         (with(&|options| options.max_distance = Some(-1.0)), "max_distance is -1"),
         (with(&|options| options.max_distance = Some(f64::NAN)), "max_distance is NaN"),
         (with(&|options| options.connectivity = Connectivity::Six), "connectivity is Six"),
@@ -672,13 +691,6 @@ fn bad_input_is_one_clear_error() {
     assert!(matches!(stopped, Err(Error::Cancelled)));
     let solved = cost_distance([3, 2], &friction, &targets, &plain, go_on).unwrap();
     assert_eq!((solved.report.not_finite_count, solved.report.not_positive_count), (2, 2));
-    // A scale knows its range.
-    let scale = FrictionScale::new([1.0, 2.0], Connectivity::Four, CostRule::Entry, [1.0; 2]).unwrap();
-    let window = RasterWindow { x: 5, y: 7, width: 2, height: 1 };
-    let found = scale.costs(&[1.0_f32, 2.5], window, &mut [0; 2]).unwrap_err().to_string();
-    assert_eq!(found, "cell (6, 7): friction is 2.5, the scale was made for friction from 1 to 2");
-    assert!(scale.costs(&[nan, -4.0], window, &mut [0; 2]).is_ok());
-    assert!(FrictionScale::new([2.0, 1.0], Connectivity::Four, CostRule::Entry, [1.0; 2]).is_err());
 }
 
 /// A comparator that can't fail proves nothing.
@@ -689,7 +701,7 @@ fn one_wrong_cell_is_found() {
     let options = CostDistanceOptions { allocation: true, next: true, ..Default::default() };
     let targets = vec![Cell::from([3, 4]), Cell::from([30, 20])];
     let friction = friction(1, size, &mut random);
-    let scene = Scene { name: "one wrong cell".to_owned(), size, friction, targets, options };
+    let scene = Scene::new("one wrong cell".to_owned(), size, friction, targets, options);
     let solved = scene.solve();
     judge(&scene, &solved).unwrap();
     compare_with_raster(&scene, &solved, 16).unwrap();
@@ -700,6 +712,7 @@ fn one_wrong_cell_is_found() {
     };
     // A relative error of 1e-6.
     assert!(spoil(&|wrong| wrong.distances[700] *= 1.000_001).0);
+    assert!(spoil(&|wrong| wrong.distances[700] = wrong.distances[700].next_up()).1);
     assert_eq!(spoil(&|wrong| wrong.distances[700] *= 1.000_01), (true, true));
     assert_eq!(spoil(&|wrong| wrong.distances[700] = f32::INFINITY), (true, true));
     assert!(spoil(&|wrong| wrong.next[700] = (wrong.next[700] + 4) % 8).0);

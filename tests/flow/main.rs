@@ -14,6 +14,7 @@ mod edits_gpu;
 mod fields;
 #[cfg(feature = "gpu")]
 mod fields_gpu;
+mod friction_tiles;
 mod rasters;
 #[cfg(feature = "gpu")]
 mod rasters_gpu;

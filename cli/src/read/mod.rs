@@ -29,8 +29,8 @@ pub(crate) use cells::{CellScenario, cell, cell_scenarios, edits};
 pub(crate) use goals::{GoalPlaces, goals};
 pub(crate) use input::{bytes as file_bytes, file_format, is_dash, one_stdin};
 pub(crate) use map::{
-    FrictionNumbers, LARGEST_ERROR, Map, MapFiles, MapRaster, MapValues, WholeFriction, costs, friction, map,
-    npy_header, raster_size, write_npy,
+    FrictionNumbers, Map, MapFiles, MapRaster, MapValues, WholeFriction, costs, friction, map, npy_header,
+    raster_size, write_npy,
 };
 pub(crate) use mesh_files::{models, point_sets};
 pub(crate) use parts::Parts;

@@ -423,7 +423,7 @@ fn distances_in_cells() {
         folder
             .run("flow a.map --goal 0,0 --units feet")
             .bad()
-            .contains("[possible values: steps, cells, map]")
+            .contains("[possible values: steps, cells, map, metres]")
     );
 }
 

@@ -384,10 +384,102 @@ fn degrees_are_said_to_be_degrees() {
         );
     }
     assert_eq!(words(&folder, "metres.tif"), "");
+    // A number alone says what its system is; a type that is said comes first.
+    folder.write("away.tif", tiff(&[floats()]));
+    for (code, is_degrees) in
+        [("4326", true), ("4979", true), ("7844", true), ("4978", false), ("4087", false), ("5773", false)]
+    {
+        folder.write("away.tif.aux.xml", format!("<PAMDataset><SRS>EPSG:{code}</SRS></PAMDataset>"));
+        assert_eq!(words(&folder, "away.tif").contains("are degrees"), is_degrees, "{code}");
+    }
+    for (model, code, is_degrees) in [(1, 4087, false), (2, 4258, true), (3, 4978, false)] {
+        folder.write("kind.tif", tiff(&[floats().in_system(model, code)]));
+        assert_eq!(words(&folder, "kind.tif").contains("are degrees"), is_degrees, "{model} {code}");
+    }
     assert!(
         words(&folder, "cells.tif")
             .contains("its coordinates are degrees: distances take its cells for squares")
     );
+}
+
+/// Lengths in metres over degrees are those of geodesics; the wanted ones are GeographicLib's.
+#[test]
+fn degrees_have_lengths_in_metres() {
+    let folder = Folder::new();
+    let cells = [1.0_f32, 1.0, 1.0, 1.0, f32::NAN, 2.0];
+    let floats = |cells: &[f32]| Picture::floats([2, 3], cells).at([20.0, 61.5], [1.0, 1.0]);
+    folder.write("f.tif", tiff(&[floats(&cells).in_system(2, 4326)])).write(
+        "whole.tif",
+        tiff(&[Picture::bytes([2, 3], &[1, 1, 1, 1, 0, 2]).at([20.0, 61.5], [1.0, 1.0]).in_system(2, 4326)]),
+    );
+    // Centres at 61, 60 and 59 degrees north. By the mean of both cells' friction.
+    let wanted = [0.0, 54_106.953, 111_420.728, 165_527.681, INF, 332_633.281];
+    for name in ["f.tif", "whole.tif"] {
+        for tiles in ["", "--tiles work"] {
+            let flags = format!("{name} --units metres --cost-rule mean {tiles}");
+            assert_near(&distances(&folder, &flags), &wanted);
+            let run = folder.run(&format!("flow {flags} --goal 0,0 --out d.tif --json"));
+            assert!(run.code == Some(0) && !run.stderr.contains("degrees"), "{}", run.stderr);
+            let farthest =
+                serde_json::from_str::<serde_json::Value>(&run.stdout).unwrap()["farthest"].as_f64();
+            assert!((farthest.unwrap() - 291_338.732_9).abs() < 1e-3, "{farthest:?}");
+            let check = |more: &str| {
+                folder.run(&format!("flow {name} --cost-rule mean --goal 0,0 --check d.tif {more}"))
+            };
+            check("--units metres").good();
+            assert_eq!(check("--units map").code, Some(1));
+        }
+    }
+    let json: serde_json::Value = serde_json::from_str(
+        &folder.run("flow f.tif --units metres --goal 0,0 --max-distance 60000 --trace 1,0 --json").good(),
+    )
+    .unwrap();
+    assert_eq!((json["units"].as_str(), json["counts"]["reached"].as_u64()), (Some("metres"), Some(2)));
+    assert!(json["error_bound"].as_f64().unwrap() < 1e-8);
+    let text = folder.run("flow f.tif --units metres --goal 0,0 --trace 1,0").good();
+    assert!(text.contains(" metres\n") && text.contains("distances in metres times friction"), "{text}");
+    // Free travel, rows to the north, and grads on another globe.
+    let grads = "GEOGCS[\"m\",DATUM[\"m\",SPHEROID[\"m\",3396190,0]],PRIMEM[\"p\",0],UNIT[\"grad\",0.01570796326794897]]";
+    folder
+        .write("mars.asc", "ncols 1\nnrows 3\nxllcorner 0\nyllcorner -1\ncellsize 1\n1\n0\n1\n")
+        .write("mars.prj", grads);
+    let step = 3_396_190.0 * 0.9_f64.to_radians();
+    assert_near(&distances(&folder, "mars.asc --units metres"), &[0.0, INF, INF]);
+    let free = distances(&folder, "mars.asc --units metres --zero-friction free");
+    // Each step pays for the cell that it enters.
+    assert_near(&free, &[0.0, step, step]);
+    // What has no lengths in metres.
+    folder
+        .write("utm.tif", tiff(&[floats(&cells).in_system(1, 32633)]))
+        .write("plain.tif", tiff(&[floats(&cells)]))
+        .write("none.tif", tiff(&[Picture::floats([2, 3], &cells)]))
+        .write(
+            "wide.tif",
+            tiff(&[Picture::floats([2, 1], &[1.0; 2]).at([0.0, 80.0], [120.0, 10.0]).in_system(2, 4326)]),
+        )
+        .write(
+            "pole.tif",
+            tiff(&[Picture::floats([1, 3], &[1.0; 3]).at([0.0, 92.0], [1.0, 1.0]).in_system(2, 4326)]),
+        );
+    for (name, what) in [
+        (
+            "utm.tif",
+            "utm.tif: its coordinates are those of EPSG:32633, and no degrees: --units map counts them (--units metres)",
+        ),
+        (
+            "plain.tif",
+            "plain.tif: nothing says that its coordinates are degrees (a .prj beside it would) (--units metres)",
+        ),
+        ("none.tif", "none.tif: it says no place on a map, so its cells have no size (--units metres)"),
+        ("wide.tif", "cell_width is 120, it must be more than 0 and up to 90 degrees"),
+        ("pole.tif", "latitudes is [92, 89], the centres of rows must lie from -90 to 90 degrees"),
+    ] {
+        for tiles in ["", "--tiles work"] {
+            let error =
+                folder.run(&format!("flow {name} --units metres --goal 0,0 --out d.npy {tiles}")).bad();
+            assert!(error.contains(what), "{error}");
+        }
+    }
 }
 
 /// Maps of ROS: fields for other programs, modes, opacity, and places in metres.

@@ -5,11 +5,11 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hullfield::flow::{
-    MemoryTiles, Raster, RasterField as LibraryField, RasterOptions, RasterReport, RasterSolver,
-    RasterWindow, StepLengths, TileFiles, TileStore, solve_raster_on as solve,
+    FrictionOptions, MemoryTiles, Raster, RasterField as LibraryField, RasterOptions, RasterReport,
+    RasterSolver, RasterWindow, StepLengths, TileFiles, TileStore, solve_raster_on as solve,
 };
 use hullfield::{Error, Location, Result};
-use numpy::PyReadonlyArrayDyn;
+use numpy::{Element, PyReadonlyArrayDyn};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -18,11 +18,11 @@ use crate::arrays::{array, matrix, shaped};
 use crate::engine::Engine;
 use crate::error::{OrRaise, invalid};
 use crate::flow::cells::{cells, connectivity, coordinates, goal_report};
-use crate::flow::scale::cost_rule;
+use crate::flow::friction::{FrictionArguments, cost_rule};
 use crate::progress::Progress;
 use crate::wait::{Finish, Pending, finish};
 
-/// A raster read by a function of a caller: `read(y0, y1, x0, x1)` gives costs, (rows, columns), as u32 in C order.
+/// A raster read by a function of a caller: `read(y0, y1, x0, x1)` gives costs as u32, or friction as f64, (rows, columns), in C order.
 pub(crate) struct CalledRaster {
     read: Py<PyAny>,
     size: [u32; 2],
@@ -41,15 +41,33 @@ impl CalledRaster {
         self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    fn call(&self, py: Python<'_>, window: RasterWindow, costs: &mut [u32]) -> PyResult<()> {
+    fn call<N: Element + Copy>(
+        &self,
+        py: Python<'_>,
+        window: RasterWindow,
+        numbers: &mut [N],
+    ) -> PyResult<()> {
         let RasterWindow { x, y, width, height } = window;
         let read = self.read.bind(py).call1((y, y + height, x, x + width))?;
-        let read: PyReadonlyArrayDyn<'_, u32> = read.extract()?;
+        let read: PyReadonlyArrayDyn<'_, N> = read.extract()?;
         match read.as_slice() {
-            Ok(given) if given.len() == costs.len() => costs.copy_from_slice(given),
+            Ok(given) if given.len() == numbers.len() => numbers.copy_from_slice(given),
             _ => return Err(invalid(py, "a window of the raster has another shape than was asked for")),
         }
         Ok(())
+    }
+
+    fn read_numbers<N: Element + Copy>(&self, window: RasterWindow, numbers: &mut [N]) -> Result<()> {
+        match Python::try_attach(|py| self.call(py, window, numbers)) {
+            Some(Ok(())) => Ok(()),
+            // The interpreter is ending.
+            None => Err(Error::Cancelled),
+            Some(Err(raised)) => {
+                let message = raised.to_string();
+                self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(raised);
+                Err(Error::Io { what: "the raster".to_owned(), message })
+            }
+        }
     }
 }
 
@@ -63,16 +81,11 @@ impl Raster for CalledRaster {
     }
 
     fn read(&self, window: RasterWindow, costs: &mut [u32]) -> Result<()> {
-        match Python::try_attach(|py| self.call(py, window, costs)) {
-            Some(Ok(())) => Ok(()),
-            // The interpreter is ending.
-            None => Err(Error::Cancelled),
-            Some(Err(raised)) => {
-                let message = raised.to_string();
-                self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(raised);
-                Err(Error::Io { what: "the raster".to_owned(), message })
-            }
-        }
+        self.read_numbers(window, costs)
+    }
+
+    fn read_friction(&self, window: RasterWindow, friction: &mut [f64]) -> Result<()> {
+        self.read_numbers(window, friction)
     }
 }
 
@@ -148,8 +161,8 @@ pub(crate) fn answer_or_raised<T: Send + 'static>(
     }
 }
 
-/// The options of a field by their names: connectivity, corners, memory limit, edge of tiles, largest distance, cost rule and lengths of
-/// steps.
+/// The options of a field by their names: connectivity, corners, memory limit, edge of tiles, largest distance, cost rule, lengths of
+/// steps, and those of friction in floats.
 #[derive(FromPyObject)]
 pub(crate) struct OptionArguments(
     String,
@@ -159,6 +172,7 @@ pub(crate) struct OptionArguments(
     Option<u64>,
     String,
     Option<[u32; 3]>,
+    Option<FrictionArguments>,
 );
 
 impl OptionArguments {
@@ -170,6 +184,7 @@ impl OptionArguments {
             max_distance: self.4,
             cost_rule: cost_rule(py, &self.5)?,
             step_lengths: self.6.map(|[x, y, diagonal]| StepLengths { x, y, diagonal }),
+            friction: self.7.map(FrictionOptions::from),
         })
     }
 }
@@ -218,6 +233,7 @@ impl RasterField {
             goals,
             reached_count,
             farthest,
+            friction,
             tile_edge,
             tile_count,
             visit_count,
@@ -227,7 +243,11 @@ impl RasterField {
         let all = PyDict::new(py);
         all.set_item("goals", goal_report(py, goals)?)?;
         all.set_item("reached_count", reached_count)?;
-        all.set_item("farthest", farthest)?;
+        match friction {
+            Some(friction) => all.set_item("farthest", friction.farthest)?,
+            None => all.set_item("farthest", farthest)?,
+        }
+        all.set_item("error_bound", friction.map(|friction| friction.error_bound))?;
         all.set_item("tile_edge", tile_edge)?;
         all.set_item("tile_count", tile_count)?;
         all.set_item("visit_count", visit_count)?;
@@ -275,8 +295,13 @@ impl RasterField {
         let field = self.get(py)?;
         Ok(Pending::run(move |_| {
             let window = RasterWindow { x, y, width, height };
-            let all = field.borrow_dependent().distances(window)?;
-            Ok(finish(move |py| shaped(py, all, &[height as usize, width as usize])))
+            let (field, shape) = (field.borrow_dependent(), [height as usize, width as usize]);
+            if field.report().friction.is_some() {
+                let all = field.map_distances(window)?;
+                return Ok(finish(move |py| shaped(py, all, &shape)));
+            }
+            let all = field.distances(window)?;
+            Ok(finish(move |py| shaped(py, all, &shape)))
         }))
     }
 

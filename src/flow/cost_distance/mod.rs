@@ -2,7 +2,6 @@
 
 pub(crate) mod friction;
 pub(crate) mod options;
-pub(crate) mod scale;
 pub(crate) mod slope;
 pub(crate) mod solve;
 pub(crate) mod solved;

@@ -1,6 +1,7 @@
 //! What a cost distance is asked for.
 
 use crate::flow::grid::moves::{Connectivity, Corners};
+use crate::flow::weighted::geographic::Geographic;
 use crate::flow::weighted::rule::CostRule;
 
 /// How cost distances are computed, and what is returned.
@@ -18,6 +19,8 @@ pub struct CostDistanceOptions {
     pub cost_rule: CostRule,
     /// The size of a cell along x and y, in the units of the map, each more than 0. By default 1, and distances are in cells.
     pub cell_size: [f64; 2],
+    /// Where cells lie on a globe, if columns are meridians and rows parallels: then lengths are in metres, and [`cell_size`](Self::cell_size) is not looked at.
+    pub geographic: Option<Geographic>,
     /// The largest distance, in the units of the map times those of friction. Cells farther than this are not reached. `None`: no limit.
     pub max_distance: Option<f64>,
     /// Whether [`CostDistance::distances`](crate::flow::CostDistance::distances) are returned. By default they are.
@@ -51,7 +54,7 @@ pub struct CostDistanceOptions {
     serde(default, deny_unknown_fields)
 )]
 pub struct Slope {
-    /// The height of each cell, row-major, in the units of [`cell_size`](CostDistanceOptions::cell_size). A cell whose height is not finite is a barrier.
+    /// The height of each cell, row-major, in the units of [`cell_size`](CostDistanceOptions::cell_size), on a globe in metres. A cell whose height is not finite is a barrier.
     pub elevation: Vec<f32>,
     /// Slopes (rise over run along the path; 1 is 45° up, −1 is 45° down), ascending, each with the factor of a step of this slope, more than 0. Between two of them the
     /// factor is linear, beyond the first and the last it is theirs. Empty: 1 everywhere. [`tobler`](Self::tobler) is one such table.
@@ -78,6 +81,7 @@ impl Default for CostDistanceOptions {
             connectivity: Connectivity::Eight(Corners::Any),
             cost_rule: CostRule::Mean,
             cell_size: [1.0; 2],
+            geographic: None,
             max_distance: None,
             distances: true,
             allocation: false,

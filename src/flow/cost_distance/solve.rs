@@ -8,7 +8,6 @@ use crate::error::{Error, Location, Result, shown};
 use crate::flow::cost_distance::friction;
 use crate::flow::cost_distance::friction::{FrictionCounts, FrictionSlice, FrictionValue};
 use crate::flow::cost_distance::options::{CostDistanceOptions, CostDistanceProgress};
-use crate::flow::cost_distance::scale::check_moves;
 use crate::flow::cost_distance::slope;
 use crate::flow::cost_distance::solved::{CostDistance, CostDistanceReport, NO_TARGET};
 use crate::flow::grid::cells::check_size;
@@ -18,6 +17,7 @@ use crate::flow::grid::moves::Connectivity;
 use crate::flow::weighted::codes;
 use crate::flow::weighted::costs::TileCosts;
 use crate::flow::weighted::distance::Cost;
+use crate::flow::weighted::lengths::{Lengths, check_moves};
 use crate::flow::weighted::slope::{FactorTable, SlopeWeights};
 use crate::flow::weighted::tiles::{State, Tiles};
 use crate::flow::weighted::weights::{FlatWeights, TileWeights};
@@ -47,7 +47,7 @@ const PASS_TILES: usize = 1 << 10;
 /// # Accuracy
 /// Distances are added up in f64, whatever the range of friction: one cell of 1e30 changes nothing elsewhere. Each is the least of the sums along all paths, rounded at each
 /// step from the target outward, so the result is equal bit for bit for any number of threads. It differs from the least cost by no more than the report's `error_bound`,
-/// relative to itself (1e-16 for each step of a path), and by the rounding to f32 (6e-8).
+/// relative to itself (1e-16 for each step of a path), and by the rounding to f32 (6e-8). Lengths on a globe ([`Geographic`](crate::flow::Geographic)) add 1e-9.
 ///
 /// # Method
 /// Tiles of 16 × 16 cells are relaxed until no move lowers a distance, the nearest first, on all cores. Source: the fast iterative
@@ -112,7 +112,8 @@ fn cost_distance_of<F: FrictionValue + Cost<f64>>(
     check_memory(friction, options)?;
     match &options.slope {
         Some(slope) => {
-            slope::check(slope, options.cell_size, friction.len())?;
+            let sizes = options.geographic.map_or(options.cell_size, |_| [1.0; 2]);
+            slope::check(slope, sizes, friction.len())?;
             solve(size, &friction::on_ground(friction, &slope.elevation), targets, options, on_progress)
         }
         None => solve(size, friction, targets, options, on_progress),
@@ -136,26 +137,25 @@ fn solve<F: FrictionValue + Cost<f64>>(
         friction::cost_row(&friction[y * width..(y + 1) * width], factor, costs);
     });
     let job = Job { size, counts, factor, sources, targets, options };
-    let CostDistanceOptions { connectivity, cost_rule: rule, cell_size: [x, y], .. } = *options;
+    let CostDistanceOptions { connectivity, cost_rule: rule, cell_size, .. } = *options;
+    let row_count = size[1] as u32;
+    let lengths = Lengths::new(cell_size, options.geographic.as_ref(), 0..row_count, row_count);
     let Some(slope) = &options.slope else {
-        // In units of the shorter side no length overflows.
-        let unit = x.min(y);
-        let lengths = [x / unit, y / unit, (x / unit).hypot(y / unit)];
-        let [entry_lengths, exit_lengths] = rule.shares(lengths, lengths.map(|length| 0.5 * length), 0.0);
-        let weights = FlatWeights { costs: &costs, connectivity, entry_lengths, exit_lengths };
-        return job.solve(&weights, unit, 1.0, on_progress);
+        let ([entry_lengths, exit_lengths], rows) = lengths.shares(rule);
+        let weights = FlatWeights { costs: &costs, connectivity, entry_lengths, exit_lengths, rows: &rows };
+        return job.solve(&weights, &lengths, 1.0, on_progress);
     };
-    let runs = [x, y, x.hypot(y)];
+    let runs = &lengths.in_map_units(cell_size);
     let (elevation, is_outward) = (&slope.elevation[..], slope.is_outward);
     let factors = &FactorTable::new(&slope.factors);
     let least_factor = slope.factors.iter().map(|&[_, factor]| factor).reduce(f64::min).unwrap_or(1.0);
     let weights = SlopeWeights { friction: &costs, connectivity, rule, elevation, runs, factors, is_outward };
-    job.solve(&weights, 1.0, x.min(y) * least_factor, on_progress)
+    job.solve(&weights, runs, least_factor, on_progress)
 }
 
 fn check(size: [u32; 2], friction_count: usize, options: &CostDistanceOptions) -> Result<()> {
     let CostDistanceOptions { connectivity, cell_size, max_distance, .. } = *options;
-    check_moves(connectivity, cell_size)?;
+    check_moves(connectivity, cell_size, options.geographic.as_ref(), size[1])?;
     check_size([size[0], size[1], 1], connectivity)?;
     let cell_count = u64::from(size[0]) * u64::from(size[1]);
     if friction_count as u64 != cell_count {
@@ -223,21 +223,21 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Solves the field. `length_unit` is the unit of lengths in the weights, in the units of the map; `shortest` is the length of the shortest step in it, times the least factor.
+    /// Solves the field. No step's length is multiplied by less than `least_factor`.
     fn solve(
         &self,
         weights: &dyn TileWeights<f64>,
-        length_unit: f64,
-        shortest: f64,
+        lengths: &Lengths,
+        least_factor: f64,
         on_progress: &mut dyn FnMut(CostDistanceProgress) -> ControlFlow<()>,
     ) -> Result<CostDistance> {
         let Self { size, counts, factor, .. } = *self;
-        let width = size[0];
+        let (width, length_unit, shortest) = (size[0], lengths.unit, lengths.shortest * least_factor);
         // The factor allows for the rounding of a distance that is exactly the limit.
         let limit = |distance: f64| distance / length_unit * factor * (1.0 + 8.0 * f64::EPSILON);
         let max_distance = self.options.max_distance.map_or(f64::MAX, limit).min(f64::MAX);
         let to_map = |distance: f64| distance / factor * length_unit;
-        let mut tiles = Tiles::new(weights, counts.typical() * factor * shortest);
+        let mut tiles = Tiles::new(weights, counts.typical() * factor * lengths.typical * least_factor);
         tiles.add_seeds(self.sources.iter().map(|&(cell, _)| ([cell % width, cell / width], 0.0)));
         loop {
             let state = tiles.run(PROGRESS_INTERVAL, max_distance);

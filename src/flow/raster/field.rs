@@ -8,10 +8,13 @@ use crate::cell::Cell;
 use crate::error::{Error, Location, Result};
 #[cfg(doc)]
 use crate::flow::grid::moves::Connectivity;
-use crate::flow::grid::moves::{Corners, NEXT_NONE};
+use crate::flow::grid::moves::NEXT_NONE;
+use crate::flow::raster::friction;
+use crate::flow::raster::friction::FrictionOptions;
 use crate::flow::raster::options::RasterReport;
 use crate::flow::raster::source::{Raster, RasterWindow};
 use crate::flow::raster::store::{RASTER_UNREACHABLE, TileStore};
+use crate::flow::raster::surroundings::{Next, Surroundings};
 use crate::flow::raster::tiling::Tiling;
 use crate::flow::weighted::rule::MoveCosts;
 use crate::lock::lock;
@@ -21,6 +24,7 @@ pub struct RasterField<'a, S> {
     store: &'a S,
     tiling: Tiling,
     moves: MoveCosts,
+    friction: Option<FrictionOptions>,
     /// The tiles that the store has.
     solved: HashSet<usize>,
     report: RasterReport,
@@ -34,10 +38,11 @@ impl<'a, S> RasterField<'a, S> {
         store: &'a S,
         tiling: Tiling,
         moves: MoveCosts,
+        friction: Option<FrictionOptions>,
         solved: HashSet<usize>,
         report: RasterReport,
     ) -> Self {
-        Self { store, tiling, moves, solved, report, spare: Mutex::default() }
+        Self { store, tiling, moves, friction, solved, report, spare: Mutex::default() }
     }
 }
 
@@ -65,9 +70,10 @@ impl<S: TileStore> RasterField<'_, S> {
     ///
     /// # Errors
     /// [`Error::Value`] for a window that is empty or not in the raster; what the store gives; [`Error::Io`] where a tile
-    /// was lost since.
+    /// was lost since; [`Error::Invalid`] over friction in floats, where [`map_distances`](Self::map_distances) has them.
     pub fn distances(&self, window: RasterWindow) -> Result<Vec<u64>> {
         self.check(window)?;
+        self.check_whole()?;
         let mut distances = vec![RASTER_UNREACHABLE; window.cell_count()];
         self.read(window, &mut distances)?;
         Ok(distances)
@@ -78,12 +84,53 @@ impl<S: TileStore> RasterField<'_, S> {
     /// # Errors
     /// Those of [`Self::distances`]; [`Error::Count`] where `distances` has another length.
     pub fn read(&self, window: RasterWindow, distances: &mut [u64]) -> Result<()> {
+        self.check_whole()?;
+        self.read_stored(window, distances)
+    }
+
+    /// The distances of a window over friction in floats, row-major, in the units of the map times those of friction; infinite for barriers and where no goal is reached. Rounded to
+    /// f32 they are those of [`cost_distance`](crate::flow::cost_distance()), bit for bit.
+    ///
+    /// Reads all tiles that the window meets.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for a window that is empty or not in the raster; what the store gives; [`Error::Io`] where a tile was lost since; [`Error::Invalid`] where costs were whole.
+    pub fn map_distances(&self, window: RasterWindow) -> Result<Vec<f64>> {
         self.check(window)?;
-        if distances.len() != window.cell_count() {
-            let allowed = format!("the window has {} cells", window.cell_count());
-            let given = distances.len() as u64;
-            return Err(Error::Count { at: Location::Argument, what: "distances", given, allowed });
+        let mut distances = vec![f64::INFINITY; window.cell_count()];
+        self.read_map_distances(window, &mut distances)?;
+        Ok(distances)
+    }
+
+    /// Writes the distances of a window over friction in floats to `distances`, which has one entry for each of its cells: see [`Self::map_distances`].
+    ///
+    /// # Errors
+    /// Those of [`Self::map_distances`]; [`Error::Count`] where `distances` has another length.
+    pub fn read_map_distances(&self, window: RasterWindow, distances: &mut [f64]) -> Result<()> {
+        let Some(options) = &self.friction else {
+            let message = "the field was solved over whole costs: its distances are whole numbers";
+            return Err(Error::invalid(Location::Argument, message));
+        };
+        self.check(window)?;
+        check_count(window, distances.len())?;
+        let mut stored = vec![RASTER_UNREACHABLE; window.cell_count()];
+        self.read_stored(window, &mut stored)?;
+        distances.iter_mut().zip(stored).for_each(|(distance, stored)| *distance = options.to_map(stored));
+        Ok(())
+    }
+
+    fn check_whole(&self) -> Result<()> {
+        if self.friction.is_none() {
+            return Ok(());
         }
+        let message = "the field was solved over friction in floats: its distances are floats";
+        Err(Error::invalid(Location::Argument, message))
+    }
+
+    /// Reads distances as tiles hold them.
+    fn read_stored(&self, window: RasterWindow, distances: &mut [u64]) -> Result<()> {
+        self.check(window)?;
+        check_count(window, distances.len())?;
         distances.fill(RASTER_UNREACHABLE);
         let [first, last] =
             [[window.x, window.y], [window.x + window.width - 1, window.y + window.height - 1]]
@@ -97,11 +144,11 @@ impl<S: TileStore> RasterField<'_, S> {
     /// The cells of the shortest path from a cell to a goal, both included; the cell alone where no goal is reached, and where it is one. Of several next
     /// cells that are equally good it takes the first in the order of [`Connectivity::offsets`]. `raster` is the one that was solved over.
     ///
-    /// Reads distances and costs around a tile each time that the path enters one, and holds those of one tile: 12 bytes a cell.
+    /// Reads distances and costs around a tile each time that the path enters one, and holds those of one tile: 12 bytes a cell, 16 over friction in floats.
     ///
     /// # Errors
-    /// [`Error::Value`] for a cell outside the raster; [`Error::Invalid`] at a cell from which no move leads on, as the raster has changed; what the raster and
-    /// the store give; [`Error::Io`] where a tile was lost since.
+    /// [`Error::Value`] for a cell outside the raster; [`Error::Invalid`] at a cell from which no move leads on, as the raster has changed, or as friction differs so much that
+    /// rounding has lost the steps of a whole tile; what the raster and the store give; [`Error::Io`] where a tile was lost since.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -136,12 +183,17 @@ impl<S: TileStore> RasterField<'_, S> {
             if around.tile != Some(number) {
                 self.read_surroundings(raster, number, &mut around)?;
             }
-            match around.next(&self.moves, at) {
+            match around.next(at) {
                 Next::Move(_, next) => {
                     at = next;
                     path.push(Cell::from(at.map(|at| at as i32)));
                 }
                 Next::End => return Ok(path),
+                Next::Tied => {
+                    let way = around.way_over_ties(at).ok_or_else(|| is_tied(at))?;
+                    path.extend(way.iter().map(|cell| Cell::from(cell.map(|at| at as i32))));
+                    at = way.last().copied().unwrap_or(at);
+                }
                 Next::Nowhere => return Err(has_changed(at)),
             }
         }
@@ -150,10 +202,10 @@ impl<S: TileStore> RasterField<'_, S> {
     /// The codes of the next cells of a window, row-major, in the order of [`Connectivity::offsets`]; [`NEXT_NONE`](crate::flow::NEXT_NONE) at goals, obstacles, and where no
     /// goal is reached. Of several next cells that are equally good it is the first in this order, as in [`path`](Self::path). `raster` is the one that was solved over.
     ///
-    /// Reads the distances and the costs of the window and of the cells around it: 12 bytes a cell.
+    /// Reads the distances and the costs of the window and of the cells around it: 12 bytes a cell, 16 over friction in floats.
     ///
     /// # Errors
-    /// Those of [`distances`](Self::distances) and [`path`](Self::path).
+    /// Those of [`distances`](Self::distances) and [`path`](Self::path), but that rounding may have lost no step.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -183,9 +235,10 @@ impl<S: TileStore> RasterField<'_, S> {
         let mut codes = Vec::with_capacity(window.cell_count());
         for y in window.y..window.y + window.height {
             for x in window.x..window.x + window.width {
-                codes.push(match around.next(&self.moves, [x, y]) {
+                codes.push(match around.next([x, y]) {
                     Next::Move(code, _) => code,
                     Next::End => NEXT_NONE,
+                    Next::Tied => return Err(is_tied([x, y])),
                     Next::Nowhere => return Err(has_changed([x, y])),
                 });
             }
@@ -216,13 +269,18 @@ impl<S: TileStore> RasterField<'_, S> {
         window: RasterWindow,
         around: &mut Surroundings,
     ) -> Result<()> {
-        around.window = Some(window);
-        around.costs.clear();
-        around.costs.resize(window.cell_count(), 0);
-        raster.read(window, &mut around.costs)?;
+        around.set(window, &self.moves, self.friction.as_ref(), self.tiling.size[1]);
+        let window_cells = window.cell_count();
+        if self.friction.is_some() {
+            friction::read(raster, window, &mut around.friction)?;
+        } else {
+            around.costs.clear();
+            around.costs.resize(window_cells, 0);
+            raster.read(window, &mut around.costs)?;
+        }
         around.distances.clear();
-        around.distances.resize(window.cell_count(), RASTER_UNREACHABLE);
-        self.read(window, &mut around.distances)
+        around.distances.resize(window_cells, RASTER_UNREACHABLE);
+        self.read_stored(window, &mut around.distances)
     }
 
     fn check(&self, window: RasterWindow) -> Result<()> {
@@ -265,22 +323,14 @@ impl<S: TileStore> RasterField<'_, S> {
     }
 }
 
-/// A tile and the cells around it, while a path crosses it.
-#[derive(Debug, Default)]
-struct Surroundings {
-    tile: Option<usize>,
-    window: Option<RasterWindow>,
-    costs: Vec<u32>,
-    distances: Vec<u64>,
-}
-
-/// Where a path goes on.
-enum Next {
-    /// The code of the move, and the cell that it leads to.
-    Move(u8, [u32; 2]),
-    /// At a goal, or where none is reached.
-    End,
-    Nowhere,
+/// # Errors
+/// [`Error::Count`] unless there is one for each cell.
+fn check_count(window: RasterWindow, given: usize) -> Result<()> {
+    if given == window.cell_count() {
+        return Ok(());
+    }
+    let allowed = format!("the window has {} cells", window.cell_count());
+    Err(Error::Count { at: Location::Argument, what: "distances", given: given as u64, allowed })
 }
 
 fn has_changed(cell: [u32; 2]) -> Error {
@@ -289,39 +339,8 @@ fn has_changed(cell: [u32; 2]) -> Error {
     Error::invalid(Location::Cell(Cell::from(cell.map(|at| at as i32))), message)
 }
 
-impl Surroundings {
-    /// The cost and the distance of a cell; 0 and unreachable outside of the window.
-    fn at(&self, [x, y]: [i64; 2]) -> (u32, u64) {
-        let cell = [x, y].map(|at| u32::try_from(at).unwrap_or(u32::MAX));
-        let index = self.window.and_then(|window| window.index(cell));
-        index.map_or((0, RASTER_UNREACHABLE), |index| (self.costs[index], self.distances[index]))
-    }
-
-    fn next(&self, moves: &MoveCosts, cell: [u32; 2]) -> Next {
-        let [x, y] = cell.map(i64::from);
-        let (cost, distance) = self.at([x, y]);
-        if distance == 0 || distance == RASTER_UNREACHABLE {
-            return Next::End;
-        }
-        for (code, &[dx, dy, _]) in moves.connectivity.offsets().iter().enumerate() {
-            let [dx, dy] = [dx, dy].map(i64::from);
-            let next = [x + dx, y + dy];
-            let (next_cost, next_distance) = self.at(next);
-            let beside = [[x + dx, y], [x, y + dy]].map(|cell| self.at(cell).0 > 0);
-            let is_allowed = dx == 0
-                || dy == 0
-                || match moves.connectivity.corners() {
-                    Corners::BothFree => beside == [true; 2],
-                    Corners::OneFree => beside != [false; 2],
-                    Corners::Any => true,
-                };
-            if next_cost == 0 || next_distance >= distance || !is_allowed {
-                continue;
-            }
-            if next_distance.checked_add(moves.weight(code as u8, cost, next_cost)) == Some(distance) {
-                return Next::Move(code as u8, next.map(|at| at as u32));
-            }
-        }
-        Next::Nowhere
-    }
+fn is_tied(cell: [u32; 2]) -> Error {
+    let message = "its neighbours are as far as it is, since rounding has lost the steps between them: friction on the way is over 1e15 times that here; make such cells barriers, \
+        or solve in one piece";
+    Error::invalid(Location::Cell(Cell::from(cell.map(|at| at as i32))), message)
 }

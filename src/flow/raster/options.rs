@@ -3,10 +3,11 @@
 use crate::error::{Error, Location, Result};
 use crate::flow::grid::goals::GoalReport;
 use crate::flow::grid::moves::Connectivity;
+use crate::flow::raster::friction::{FrictionOptions, FrictionReport};
 use crate::flow::weighted::rule::{CostRule, MoveCosts, StepLengths};
 
 /// How a field over a raster is solved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
@@ -26,6 +27,9 @@ pub struct RasterOptions {
     pub cost_rule: CostRule,
     /// The lengths of steps, each up to 2²⁴. `None`: those of [`Connectivity`].
     pub step_lengths: Option<StepLengths>,
+    /// Costs are friction in floats ([`Raster::read_friction`](crate::flow::Raster::read_friction)), and distances are floats
+    /// ([`RasterField::map_distances`](crate::flow::RasterField::map_distances)). `None`: both are whole numbers.
+    pub friction: Option<FrictionOptions>,
 }
 
 impl RasterOptions {
@@ -51,15 +55,17 @@ pub struct RasterProgress {
 }
 
 /// What was solved, and how.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct RasterReport {
     /// Which goals were used, and which were left out.
     pub goals: GoalReport,
     /// Cells from which a goal is reached, goals included.
     pub reached_count: u64,
-    /// The largest distance of a reached cell.
+    /// The largest distance of a reached cell; 0 over friction in floats, which has its own.
     pub farthest: u64,
+    /// What else there is over friction in floats.
+    pub friction: Option<FrictionReport>,
     /// Cells along the edge of a tile.
     pub tile_edge: u32,
     /// Tiles of the raster.
@@ -71,7 +77,7 @@ pub struct RasterReport {
 }
 
 /// # Errors
-/// [`Error::Value`] for a size, a connectivity or lengths of steps that a raster can't have.
+/// [`Error::Value`] for a size, a connectivity, lengths of steps or friction that a raster can't have; [`Error::Invalid`] for options that exclude one another.
 pub(crate) fn check(size: [u32; 2], options: &RasterOptions) -> Result<()> {
     let refuse =
         |field, value: String, allowed: &str| Err(Error::value(Location::Argument, field, value, allowed));
@@ -84,6 +90,14 @@ pub(crate) fn check(size: [u32; 2], options: &RasterOptions) -> Result<()> {
             format!("{:?}", options.connectivity),
             "a raster has two dimensions: Four or Eight",
         );
+    }
+    if let Some(friction) = &options.friction {
+        if options.step_lengths.is_some() || options.max_distance.is_some() {
+            let message =
+                "with friction, step_lengths and max_distance are those of the friction's own options";
+            return Err(Error::invalid(Location::Argument, message));
+        }
+        friction.check(options.connectivity, size)?;
     }
     options.step_lengths.map_or(Ok(()), StepLengths::check)
 }

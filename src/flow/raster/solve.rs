@@ -20,7 +20,7 @@ use crate::parallel;
 /// Solves the field of some goals over a raster that need not fit into memory.
 ///
 /// The distance of a cell is that of [`Flow::solve`](crate::flow::Flow::solve): the least sum of steps to a goal, each times the cost of the cell
-/// entered; here in 64 bits. The field is equal bit for bit to that of one piece, whatever the tiles, the memory limit and the number of threads.
+/// entered; here in 64 bits. With [friction](RasterOptions::friction) distances are those of [`cost_distance`](crate::flow::cost_distance()), in f64. The field is equal bit for bit to that of one piece, whatever the tiles, the memory limit and the number of threads.
 /// This call runs on the CPU; [`solve_raster_on`] takes an engine.
 ///
 /// `on_progress` is called after each round of tiles, and may end the work.
@@ -36,12 +36,12 @@ use crate::parallel;
 ///
 /// # Cost
 /// A tile is read and written once for each time that a shorter way enters it: over open terrain about once, in mazes more often. Memory: 24 bytes for each cell of a tile
-/// (34 with another cost rule or other lengths of steps), a tile for each thread (fewer tiles at once where the limit asks for it), and 32 bytes for each row of each tile.
+/// (34 with another cost rule or other lengths of steps, 48 with friction in floats), a tile for each thread (fewer tiles at once where the limit asks for it), and 32 bytes for each row of each tile.
 ///
 /// # Errors
 /// [`Error::Value`] for a raster without cells, one larger than 2³¹ − 1 along an axis, a connectivity of three dimensions, or an edge of tiles
 /// outside its range; [`Error::MemoryLimit`] where the smallest tiles don't fit; [`Error::NoGoals`]; [`Error::Invalid`] at a cell whose distance does not fit
-/// in 64 bits; [`Error::Cancelled`] where `on_progress` said so; what the raster and the store give.
+/// in 64 bits; [`Error::Value`] at a cell whose friction is below 1e-251; [`Error::Cancelled`] where `on_progress` said so; what the raster and the store give.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -70,7 +70,7 @@ pub fn solve_raster<'a, S: TileStore>(
 /// [`solve_raster`] on an engine: a GPU relaxes the tiles. The field is equal bit for bit; on the CPU engine it is the same call.
 ///
 /// # What runs on the CPU all the same
-/// - everything with another cost rule or other lengths of steps than those of fields;
+/// - everything with friction in floats, another cost rule or other lengths of steps than those of fields;
 /// - a tile whose distances differ by nearly 2³² or more, or with a step of more than 2²⁴, costs included;
 /// - a tile of which 66 rows, or the obstacles at one bit per cell, don't fit into a binding of the device: see [`Flow::new`](crate::flow::Flow::new). Larger ones than
 ///   one binding holds are cut into strips;
@@ -109,8 +109,8 @@ pub fn solve_raster_on<'a, S: TileStore>(
     options: &RasterOptions,
     mut on_progress: impl FnMut(RasterProgress) -> ControlFlow<()>,
 ) -> Result<RasterField<'a, S>> {
-    let has_device =
-        engine.backend() == Backend::Gpu && options.moves().are_plain() && cfg!(not(target_arch = "wasm32"));
+    let is_plain = options.friction.is_none() && options.moves().are_plain();
+    let has_device = engine.backend() == Backend::Gpu && is_plain && cfg!(not(target_arch = "wasm32"));
     solve(has_device.then_some(engine), raster, goals, store, options, &mut on_progress)?.finish(store)
 }
 

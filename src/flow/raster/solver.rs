@@ -9,12 +9,14 @@ use crate::flow::grid::goals;
 use crate::flow::grid::goals::{GoalReport, Place};
 use crate::flow::raster::borders::Borders;
 use crate::flow::raster::field::RasterField;
+use crate::flow::raster::friction;
+use crate::flow::raster::friction::{FrictionOptions, FrictionReport};
 use crate::flow::raster::options::{RasterOptions, RasterProgress, RasterReport, check};
 use crate::flow::raster::plan::{on_device, plan};
 use crate::flow::raster::source::{Raster, RasterWindow};
 use crate::flow::raster::store::{RASTER_UNREACHABLE, TileStore};
 use crate::flow::raster::task::{TileAnswer, TileCounts, TileTask};
-use crate::flow::raster::tile::{BYTES_A_CELL, WEIGHTED_BYTES_A_CELL};
+use crate::flow::raster::tile::{BYTES_A_CELL, FRICTION_BYTES_A_CELL, WEIGHTED_BYTES_A_CELL};
 use crate::flow::raster::tiling::{Tiling, ring};
 use crate::flow::weighted::rule::MoveCosts;
 
@@ -45,6 +47,7 @@ pub struct RasterSolver {
     /// The tiles that one process solves at once, by the memory limit.
     at_once: usize,
     moves: MoveCosts,
+    friction: Option<FrictionOptions>,
     max_distance: u64,
     goals: HashMap<usize, Vec<[u32; 2]>>,
     goal_report: GoalReport,
@@ -95,11 +98,15 @@ impl RasterSolver {
         let size = raster.size();
         check(size, options)?;
         let (edge, memory_limit) = (options.tile_edge, options.memory_limit);
-        let bytes_a_cell = if options.moves().are_plain() { BYTES_A_CELL } else { WEIGHTED_BYTES_A_CELL };
+        let bytes_a_cell = match options.friction {
+            Some(_) => FRICTION_BYTES_A_CELL,
+            None if options.moves().are_plain() => BYTES_A_CELL,
+            None => WEIGHTED_BYTES_A_CELL,
+        };
         let (tiling, at_once) =
             plan(size, edge, memory_limit, thread_count.max(1), bytes_a_cell, device_limit)?;
         on_device(tiling, device_limit)?;
-        let (goal_cells, goal_report) = sort_out(raster, goals)?;
+        let (goal_cells, goal_report) = sort_out(raster, goals, options.friction.is_some())?;
         store.begin(&job(raster, tiling, options, &goal_cells))?;
         let mut goals: HashMap<usize, Vec<[u32; 2]>> = HashMap::new();
         for goal in goal_cells {
@@ -109,7 +116,11 @@ impl RasterSolver {
             tiling,
             at_once,
             moves: options.moves(),
-            max_distance: options.max_distance.unwrap_or(u64::MAX).min(RASTER_UNREACHABLE - 1),
+            friction: options.friction,
+            max_distance: match &options.friction {
+                Some(friction) => friction.limit(),
+                None => options.max_distance.unwrap_or(u64::MAX).min(RASTER_UNREACHABLE - 1),
+            },
             goals,
             goal_report,
             borders: Borders::new(tiling),
@@ -173,7 +184,8 @@ impl RasterSolver {
         let known = bordering.filter(|&(_, distance)| distance != RASTER_UNREACHABLE).chain(goals);
         let known =
             known.filter_map(|(cell, distance)| Some((window.index(cell)? as u32, distance))).collect();
-        TileTask { tiling, number, moves: self.moves, max_distance: self.max_distance, known }
+        let Self { moves, friction, max_distance, .. } = *self;
+        TileTask { tiling, number, moves, friction, max_distance, known }
     }
 
     /// Takes the answer of a task, and lets neighbours wait whose edges the tile has lowered.
@@ -209,9 +221,9 @@ impl RasterSolver {
     /// # Errors
     /// [`Error::Invalid`] before the solver [is done](Self::is_done).
     pub fn finish<S: TileStore>(self, store: &S) -> Result<RasterField<'_, S>> {
-        let (tiling, moves) = (self.tiling, self.moves);
+        let (tiling, moves, friction) = (self.tiling, self.moves, self.friction);
         let (solved, report) = self.outcome()?;
-        Ok(RasterField::new(store, tiling, moves, solved, report))
+        Ok(RasterField::new(store, tiling, moves, friction, solved, report))
     }
 
     /// The tiles that were solved, and the report.
@@ -226,7 +238,8 @@ impl RasterSolver {
         let report = RasterReport {
             goals: self.goal_report,
             reached_count,
-            farthest,
+            farthest: if self.friction.is_some() { 0 } else { farthest },
+            friction: self.friction.map(|options| FrictionReport::new(&options, farthest, reached_count)),
             tile_edge: self.tiling.edge,
             tile_count: self.tiling.tile_count(),
             visit_count: self.visit_count,
@@ -286,16 +299,24 @@ impl RasterSolver {
 }
 
 /// The goals that can be used, sorted and each once, and what became of all.
-fn sort_out(raster: &dyn Raster, goals: &[Cell]) -> Result<(Vec<[u32; 2]>, GoalReport)> {
+fn sort_out(raster: &dyn Raster, goals: &[Cell], has_friction: bool) -> Result<(Vec<[u32; 2]>, GoalReport)> {
     let size = raster.size();
     let (cells, report) = goals::sort_out(goals, |goal| {
         let inside = |at: i32, length: u32| u32::try_from(at).ok().filter(|&at| at < length);
         let (Some(x), Some(y), 0) = (inside(goal.x, size[0]), inside(goal.y, size[1]), goal.z) else {
             return Ok(Place::Outside);
         };
-        let mut cost = [0];
-        raster.read(RasterWindow { x, y, width: 1, height: 1 }, &mut cost)?;
-        Ok(if cost == [0] { Place::Blocked } else { Place::Free([y, x]) })
+        let window = RasterWindow { x, y, width: 1, height: 1 };
+        let is_blocked = if has_friction {
+            let mut found = Vec::new();
+            friction::read(raster, window, &mut found)?;
+            found == [0.0]
+        } else {
+            let mut cost = [0];
+            raster.read(window, &mut cost)?;
+            cost == [0]
+        };
+        Ok(if is_blocked { Place::Blocked } else { Place::Free([y, x]) })
     })?;
     Ok((cells.into_iter().map(|[y, x]| [x, y]).collect(), report))
 }
@@ -311,7 +332,9 @@ fn job(raster: &dyn Raster, tiling: Tiling, options: &RasterOptions, goals: &[[u
     let _ = writeln!(job, "neighbours {:?}", options.connectivity);
     let _ = writeln!(job, "max_distance {:?}", options.max_distance);
     let moves = options.moves();
-    if !moves.are_plain() {
+    if let Some(friction) = &options.friction {
+        let _ = writeln!(job, "cost rule {:?}, {friction:?}", moves.rule);
+    } else if !moves.are_plain() {
         let _ = writeln!(job, "cost rule {:?}, {:?}", moves.rule, moves.lengths);
     }
     let _ = writeln!(job, "goals {} {:08x}", goals.len(), goal_hash.finalize());

@@ -47,6 +47,18 @@ pub trait Raster: Sync {
     /// # Errors
     /// Any. It ends the call that reads, and comes back from it.
     fn read(&self, window: RasterWindow, costs: &mut [u32]) -> Result<()>;
+
+    /// Writes the friction of each cell of a window, row-major: what a step costs for each unit of its length. A cell whose friction is not a number, infinite, 0 or negative is
+    /// a barrier. It is read in place of the costs where [`RasterOptions::friction`](crate::flow::RasterOptions::friction) is given. By default the costs of [`read`](Self::read).
+    ///
+    /// # Errors
+    /// Any. It ends the call that reads, and comes back from it.
+    fn read_friction(&self, window: RasterWindow, friction: &mut [f64]) -> Result<()> {
+        let mut costs = vec![0; friction.len()];
+        self.read(window, &mut costs)?;
+        friction.iter_mut().zip(costs).for_each(|(friction, cost)| *friction = cost.into());
+        Ok(())
+    }
 }
 
 /// A raster in memory: costs of all cells, row-major, 0 for obstacles.
@@ -72,13 +84,29 @@ impl MemoryRaster {
     /// # Errors
     /// [`Error::Count`] unless `costs` has an entry for each cell.
     pub fn new(size: [u32; 2], costs: Vec<u32>) -> Result<Self> {
-        let cell_count = u64::from(size[0]) * u64::from(size[1]);
-        if costs.len() as u64 != cell_count {
-            let allowed = format!("the raster has {cell_count} cells");
-            let given = costs.len() as u64;
-            return Err(Error::Count { at: Location::Argument, what: "costs", given, allowed });
-        }
+        check_count(size, "costs", costs.len())?;
         Ok(Self { size, costs })
+    }
+}
+
+/// # Errors
+/// [`Error::Count`] unless there is one for each cell.
+fn check_count(size: [u32; 2], what: &'static str, given: usize) -> Result<()> {
+    let cell_count = u64::from(size[0]) * u64::from(size[1]);
+    if given as u64 == cell_count {
+        return Ok(());
+    }
+    let allowed = format!("the raster has {cell_count} cells");
+    Err(Error::Count { at: Location::Argument, what, given: given as u64, allowed })
+}
+
+/// Copies a window out of an array of all cells.
+fn copy_window<N: Copy>(cells: &[N], size: [u32; 2], window: RasterWindow, copy: &mut [N]) {
+    let (pitch, width) = (size[0] as usize, window.width as usize);
+    let first = window.y as usize * pitch + window.x as usize;
+    for (row, copy) in copy.chunks_mut(width).enumerate() {
+        let at = first + row * pitch;
+        copy.copy_from_slice(&cells[at..at + width]);
     }
 }
 
@@ -88,12 +116,59 @@ impl Raster for MemoryRaster {
     }
 
     fn read(&self, window: RasterWindow, costs: &mut [u32]) -> Result<()> {
-        let (pitch, width) = (self.size[0] as usize, window.width as usize);
-        let first = window.y as usize * pitch + window.x as usize;
-        for (row, costs) in costs.chunks_mut(width).enumerate() {
-            let at = first + row * pitch;
-            costs.copy_from_slice(&self.costs[at..at + width]);
-        }
+        copy_window(&self.costs, self.size, window, costs);
+        Ok(())
+    }
+}
+
+/// A raster of friction in memory, row-major: for [`RasterOptions::friction`](crate::flow::RasterOptions::friction).
+///
+/// ```
+/// use std::ops::ControlFlow;
+///
+/// use hullfield::flow::{Connectivity, CostRule, FrictionOptions, MemoryFriction, MemoryTiles};
+/// use hullfield::flow::{RasterOptions, RasterWindow, solve_raster};
+///
+/// // Three cells, each 30 m by 30 m.
+/// let raster = MemoryFriction::new([3, 1], vec![1.0, 2.0, 0.5])?;
+/// let friction = FrictionOptions { cell_size: [30.0, 30.0], ..Default::default() };
+/// let options = RasterOptions { friction: Some(friction), cost_rule: CostRule::Mean, ..Default::default() };
+/// let tiles = MemoryTiles::default();
+/// let field = solve_raster(&raster, &[[0, 0].into()], &tiles, &options, |_| ControlFlow::Continue(()))?;
+/// assert_eq!(field.map_distances(RasterWindow { x: 0, y: 0, width: 3, height: 1 })?, [0.0, 45.0, 82.5]);
+/// # Ok::<(), hullfield::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct MemoryFriction {
+    size: [u32; 2],
+    friction: Vec<f64>,
+}
+
+impl MemoryFriction {
+    /// A raster of `size` columns and rows.
+    ///
+    /// # Errors
+    /// [`Error::Count`] unless `friction` has a value for each cell.
+    pub fn new(size: [u32; 2], friction: Vec<f64>) -> Result<Self> {
+        check_count(size, "values of friction", friction.len())?;
+        Ok(Self { size, friction })
+    }
+}
+
+impl Raster for MemoryFriction {
+    fn size(&self) -> [u32; 2] {
+        self.size
+    }
+
+    /// # Errors
+    /// Always [`Error::Invalid`].
+    fn read(&self, _: RasterWindow, _: &mut [u32]) -> Result<()> {
+        let message = "the raster holds friction in floats, and no whole costs: set the option friction";
+        Err(Error::invalid(Location::Argument, message))
+    }
+
+    fn read_friction(&self, window: RasterWindow, friction: &mut [f64]) -> Result<()> {
+        copy_window(&self.friction, self.size, window, friction);
         Ok(())
     }
 }

@@ -3,6 +3,8 @@
 use crate::engine::Engine;
 use crate::error::{Error, Location, Result};
 use crate::flow::raster::device::TileDevice;
+use crate::flow::raster::friction;
+use crate::flow::raster::friction::FrictionOptions;
 use crate::flow::raster::source::{Raster, RasterWindow};
 use crate::flow::raster::store::{RASTER_UNREACHABLE, TileStore};
 use crate::flow::raster::tile::TileArrays;
@@ -12,13 +14,16 @@ use crate::flow::weighted::rule::MoveCosts;
 /// A tile to be solved, with the shorter ways into it that are known. [`RasterSolver::tasks`](crate::flow::RasterSolver::tasks) gives it out.
 ///
 /// Whoever has the raster and the store can solve it: another thread, another process, another machine. With the feature `serde` it can be sent there.
-/// Solved twice, as when a worker died in between, it leaves the same tile.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Solved twice, as when a worker died in between, it leaves the same tile. Over friction it holds floats: for `serde_json` turn on its feature `float_roundtrip`, which
+/// keeps all their bits.
+#[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "TaskWire"))]
 pub struct TileTask {
     pub(crate) tiling: Tiling,
     pub(crate) number: usize,
     pub(crate) moves: MoveCosts,
+    /// Over friction in floats: then distances are the bits of floats.
+    pub(crate) friction: Option<FrictionOptions>,
     pub(crate) max_distance: u64,
     /// Distances of cells of the tile's window, by their positions in it. Goals have 0.
     pub(crate) known: Vec<(u32, u64)>,
@@ -50,6 +55,8 @@ struct TaskWire {
     tiling: Tiling,
     number: usize,
     moves: MoveCosts,
+    #[serde(default)]
+    friction: Option<FrictionOptions>,
     max_distance: u64,
     known: Vec<(u32, u64)>,
 }
@@ -59,7 +66,7 @@ impl TryFrom<TaskWire> for TileTask {
     type Error = Error;
 
     fn try_from(wire: TaskWire) -> Result<Self> {
-        let TaskWire { tiling, number, moves, max_distance, known } = wire;
+        let TaskWire { tiling, number, moves, friction, max_distance, known } = wire;
         let refuse =
             |message: &str| Err(Error::invalid(Location::Argument, format!("no task of a tile: {message}")));
         if !tiling.is_sound() {
@@ -73,7 +80,14 @@ impl TryFrom<TaskWire> for TileTask {
             return refuse("a cell is outside of the tile");
         }
         moves.lengths.check()?;
-        Ok(Self { tiling, number, moves, max_distance, known })
+        if let Some(options) = &friction {
+            options.check(moves.connectivity, tiling.size)?;
+            let is_number = |distance: u64| f64::from_bits(distance).is_finite() && distance >> 63 == 0;
+            if !is_number(max_distance) || known.iter().any(|&(_, distance)| !is_number(distance)) {
+                return refuse("a distance is no number of 0 or more");
+            }
+        }
+        Ok(Self { tiling, number, moves, friction, max_distance, known })
     }
 }
 
@@ -91,7 +105,8 @@ impl TileTask {
     /// Reads the tile and its costs, lowers distances until no move within its window lowers any, and writes it.
     ///
     /// # Errors
-    /// [`Error::Invalid`] at a cell whose distance does not fit in 64 bits; [`Error::Value`] for a raster of another size; what the raster and the store give.
+    /// [`Error::Invalid`] at a cell whose distance does not fit in 64 bits; [`Error::Value`] for a raster of another size, and at a cell whose friction is below 1e-251;
+    /// what the raster and the store give.
     pub fn solve(&self, raster: &impl Raster, store: &impl TileStore) -> Result<TileAnswer> {
         self.solve_checked(raster, store, None)
     }
@@ -160,9 +175,13 @@ impl TileTask {
         device: Option<&TileDevice>,
     ) -> Result<TileAnswer> {
         let (tile, window) = (self.tile(), self.window());
-        arrays.grid.costs.clear();
-        arrays.grid.costs.resize(window.cell_count(), 0);
-        raster.read(window, &mut arrays.grid.costs)?;
+        if self.friction.is_some() {
+            friction::read(raster, window, &mut arrays.friction)?;
+        } else {
+            arrays.grid.costs.clear();
+            arrays.grid.costs.resize(window.cell_count(), 0);
+            raster.read(window, &mut arrays.grid.costs)?;
+        }
         let TileArrays { distances, seeds, .. } = &mut *arrays;
         distances.clear();
         distances.resize(window.cell_count(), RASTER_UNREACHABLE);
@@ -175,7 +194,13 @@ impl TileTask {
                 seeds.push(index);
             }
         }
-        arrays.solve(window, &self.moves, self.max_distance, device)?;
+        let (moves, max_distance) = (&self.moves, self.max_distance);
+        match &self.friction {
+            Some(options) => {
+                arrays.solve_over_friction(window, moves, options, self.tiling.size[1], max_distance);
+            }
+            None => arrays.solve(window, moves, max_distance, device)?,
+        }
         store.write(tile, window, &arrays.distances)?;
         Ok(TileAnswer::new(self.tiling, self.number, &arrays.distances))
     }

@@ -7,6 +7,7 @@ use crate::flow::field::cpu::wave_method::WaveMethod;
 use crate::flow::field::cpu::{improve, relax};
 use crate::flow::grid::cells::{Grid, GridArrays};
 use crate::flow::raster::device::TileDevice;
+use crate::flow::raster::friction::FrictionOptions;
 use crate::flow::raster::heap;
 use crate::flow::raster::source::RasterWindow;
 use crate::flow::weighted::improve as weighted;
@@ -17,6 +18,8 @@ use crate::flow::weighted::rule::MoveCosts;
 pub(crate) const BYTES_A_CELL: u64 = 24;
 /// The same where moves have weights of their own: costs again, in the windows of tiles (5), and distances in tiles (8) for those in 32 bits.
 pub(crate) const WEIGHTED_BYTES_A_CELL: u64 = 34;
+/// The same with friction in floats: 8 bytes for each number.
+pub(crate) const FRICTION_BYTES_A_CELL: u64 = 48;
 
 /// The arrays of the windows that a thread solves one after the other. New memory for each would cost as much as half of the solve:
 /// the system clears each page of it when it is first written.
@@ -24,6 +27,8 @@ pub(crate) const WEIGHTED_BYTES_A_CELL: u64 = 34;
 pub(crate) struct TileArrays {
     /// The costs are 0 for obstacles until the window is solved, and then 1 there.
     pub(crate) grid: GridArrays,
+    /// Friction in place of costs, as it is read for tiles: 0 for barriers.
+    pub(crate) friction: Vec<f64>,
     pub(crate) distances: Vec<u64>,
     /// Positions in the window of cells whose distances have been lowered.
     pub(crate) seeds: Vec<u32>,
@@ -44,7 +49,7 @@ impl TileArrays {
         max_distance: u64,
         device: Option<&TileDevice>,
     ) -> Result<()> {
-        let Self { grid: arrays, distances, seeds, spare } = self;
+        let Self { grid: arrays, distances, seeds, spare, .. } = self;
         let connectivity = moves.connectivity;
         let grid = Grid::from_costs([window.width, window.height], connectivity, arrays)?;
         let costs = CostRange::new(&grid);
@@ -67,5 +72,20 @@ impl TileArrays {
                 "the distance of this cell, which can be reached, does not fit in 64 bits: lower the costs";
             Error::invalid(Location::Cell(cell), message)
         })
+    }
+
+    /// The same over friction, in a raster that has this many rows.
+    pub(crate) fn solve_over_friction(
+        &mut self,
+        window: RasterWindow,
+        moves: &MoveCosts,
+        options: &FrictionOptions,
+        row_count: u32,
+        max_distance: u64,
+    ) {
+        let lengths = options.lengths(window.y..window.y + window.height, row_count);
+        let size = [window.width as usize, window.height as usize];
+        let ground = weighted::Ground { size, friction: &self.friction, moves, lengths: &lengths };
+        weighted::improve_floats(&ground, &mut self.distances, &self.seeds, max_distance);
     }
 }

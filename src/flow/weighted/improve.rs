@@ -1,9 +1,10 @@
-//! Distances of 64 bits, lowered from some cells.
+//! Distances of 64 bits, whole or the bits of floats, lowered from some cells.
 
 use crate::flow::field::cpu::moves::CostRange;
 use crate::flow::grid::cells::Grid;
 use crate::flow::weighted::costs::TileCosts;
-use crate::flow::weighted::distance::Distance;
+use crate::flow::weighted::distance::{Distance, exponent, power_of_two};
+use crate::flow::weighted::lengths::Lengths;
 use crate::flow::weighted::rule::MoveCosts;
 use crate::flow::weighted::tiles::{State, Tiles};
 use crate::flow::weighted::weights::FlatWeights;
@@ -84,4 +85,58 @@ pub(crate) fn improve(
         }
     }
     true
+}
+
+/// What distances in floats are lowered over.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ground<'a> {
+    /// Columns and rows.
+    pub(crate) size: [usize; 2],
+    /// Row-major; 0 for barriers.
+    pub(crate) friction: &'a [f64],
+    /// The rule and the connectivity.
+    pub(crate) moves: &'a MoveCosts,
+    /// Those of the rows of the grid.
+    pub(crate) lengths: &'a Lengths,
+}
+
+/// [`improve`] for distances in floats, which are held as their bits: those of numbers that are not negative sort like them. `u64::MAX` is unreachable.
+pub(crate) fn improve_floats(ground: &Ground<'_>, distances: &mut [u64], seeds: &[u32], max_distance: u64) {
+    let Ground { size: [width, _], friction, moves, lengths } = *ground;
+    if seeds.is_empty() {
+        return;
+    }
+    let max_distance = f64::from_bits(max_distance);
+    let float = |distance: u64| if distance == u64::MAX { f64::FAR } else { f64::from_bits(distance) };
+    let costs = TileCosts::new(ground.size, |y, line: &mut [f64]| {
+        line.copy_from_slice(&friction[y * width..(y + 1) * width]);
+    });
+    let ([entry_lengths, exit_lengths], rows) = lengths.shares(moves.rule);
+    let connectivity = moves.connectivity;
+    let weights = FlatWeights { costs: &costs, connectivity, entry_lengths, exit_lengths, rows: &rows };
+    let free = friction.iter().filter(|&&value| value > 0.0);
+    let (count, log_sum) =
+        free.fold((0, 0), |(count, sum), &value| (count + 1, sum + i64::from(exponent(value))));
+    let typical = power_of_two((log_sum / i64::max(count, 1)) as i32);
+    let mut tiles = Tiles::new(&weights, typical * lengths.typical);
+    let across = costs.tile_counts[0];
+    for (y, distances) in distances.chunks(width).enumerate() {
+        for (tile, distances) in tiles.distances[y / EDGE * across..].iter_mut().zip(distances.chunks(EDGE)) {
+            for (cell, &distance) in tile[y % EDGE].iter_mut().zip(distances) {
+                *cell = float(distance);
+            }
+        }
+    }
+    let seeds = seeds.iter().map(|&seed| seed as usize);
+    tiles.add_seeds(seeds.map(|seed| ([seed % width, seed / width], float(distances[seed]))));
+    while tiles.run(u64::MAX >> 1, max_distance) != State::Done {}
+    for (y, distances) in distances.chunks_mut(width).enumerate() {
+        for (tile, distances) in tiles.distances[y / EDGE * across..].iter().zip(distances.chunks_mut(EDGE)) {
+            for (&cell, distance) in tile[y % EDGE].iter().zip(distances) {
+                if cell <= max_distance {
+                    *distance = cell.to_bits();
+                }
+            }
+        }
+    }
 }

@@ -8,7 +8,9 @@
 pub(crate) mod codes;
 pub(crate) mod costs;
 pub(crate) mod distance;
+pub(crate) mod geographic;
 pub(crate) mod improve;
+pub(crate) mod lengths;
 pub(crate) mod rule;
 pub(crate) mod slope;
 pub(crate) mod tiles;

@@ -3,6 +3,7 @@
 use crate::flow::grid::moves::{Connectivity, Corners};
 use crate::flow::weighted::costs::TileCosts;
 use crate::flow::weighted::distance::{Cost, Distance};
+use crate::flow::weighted::lengths::Lengths;
 use crate::flow::weighted::rule::CostRule;
 use crate::flow::weighted::weights::TileWeights;
 use crate::flow::weighted::window::{EDGE, Row, WINDOW, Weights, WindowCosts};
@@ -18,8 +19,8 @@ pub(crate) struct SlopeWeights<'a, C> {
     pub(crate) rule: CostRule,
     /// Heights, row-major, finite where friction is not 0.
     pub(crate) elevation: &'a [f32],
-    /// The lengths of steps in the plane: along x, along y, diagonal.
-    pub(crate) runs: [f64; 3],
+    /// The lengths of steps in the plane.
+    pub(crate) runs: &'a Lengths,
     pub(crate) factors: &'a FactorTable,
     /// Whether a path is walked from its goal: then uphill is what rises away from it.
     pub(crate) is_outward: bool,
@@ -150,10 +151,11 @@ fn fill_rows<C: Cost<f64>>(
     weights: &mut Weights<f64>,
 ) {
     let has_diagonals = slope.has_diagonals();
-    let [run_x, run_y, run_diagonal] = slope.runs;
     let last = WINDOW - 1;
     let mut above = Cells::NONE;
     for (row, friction) in frictions.iter().enumerate() {
+        // No move crosses the edge of the raster, so the lengths there are any.
+        let [run_x, run_y, run_diagonal] = slope.runs.at((tile[1] * EDGE + row).saturating_sub(1));
         let own = slope.cells(tile, row, friction);
         let own_east = own.shifted();
         let [east, west] = weigh(slope, &own, &own_east, run_x);

@@ -30,6 +30,8 @@ pub(crate) struct FlatWeights<'a, C, D> {
     pub(crate) entry_lengths: [D; 3],
     /// The same for moves that leave it.
     pub(crate) exit_lengths: [D; 3],
+    /// Both for the moves of each row, along it and to the row before, where rows differ; else empty.
+    pub(crate) rows: &'a [[[D; 3]; 2]],
 }
 
 impl<'a> FlatWeights<'a, u32, i64> {
@@ -37,7 +39,7 @@ impl<'a> FlatWeights<'a, u32, i64> {
     pub(crate) fn whole(costs: &'a TileCosts<u32>, moves: &MoveCosts) -> Self {
         let lengths = [moves.lengths.x, moves.lengths.y, moves.lengths.diagonal].map(i64::from);
         let [entry_lengths, exit_lengths] = moves.rule.shares(lengths, lengths, 0);
-        Self { costs, connectivity: moves.connectivity, entry_lengths, exit_lengths }
+        Self { costs, connectivity: moves.connectivity, entry_lengths, exit_lengths, rows: &[] }
     }
 }
 
@@ -51,7 +53,7 @@ impl<C: Cost<D>, D: Distance> TileWeights<D> for FlatWeights<'_, C, D> {
     }
 
     fn fill(&self, [x, y]: [usize; 2], weights: &mut Weights<D>) {
-        fill(self, &self.costs.windows[y * self.costs.tile_counts[0] + x], weights);
+        fill(self, y * EDGE, &self.costs.windows[y * self.costs.tile_counts[0] + x], weights);
     }
 }
 
@@ -76,9 +78,18 @@ impl<D: Distance> Default for Shares<D> {
     }
 }
 
-/// Writes the weights of the moves of a window.
+impl<C, D: Distance> FlatWeights<'_, C, D> {
+    /// What costs are multiplied by for the moves of a row of the grid, along it and to the row before; outside of the grid any.
+    fn lengths(&self, row: Option<usize>) -> [[D; 3]; 2] {
+        let of_row = row.and_then(|row| self.rows.get(row)).copied();
+        of_row.unwrap_or([self.entry_lengths, self.exit_lengths])
+    }
+}
+
+/// Writes the weights of the moves of a window, whose tile begins at a row of the grid.
 fn fill<C: Cost<D>, D: Distance>(
     flat: &FlatWeights<'_, C, D>,
+    first_row: usize,
     costs: &WindowCosts<C>,
     weights: &mut Weights<D>,
 ) {
@@ -92,9 +103,14 @@ fn fill<C: Cost<D>, D: Distance>(
     };
     // Of this row and the one above it, in turns.
     let [mut even, mut odd] = [Shares::default(); 2];
-    for (row, costs) in costs.iter().enumerate() {
-        let (own, above) = if row % 2 == 0 { (&mut even, &odd) } else { (&mut odd, &even) };
-        find_shares(flat, costs, own);
+    for (row, row_costs) in costs.iter().enumerate() {
+        let (own, above) = if row % 2 == 0 { (&mut even, &mut odd) } else { (&mut odd, &mut even) };
+        let lengths = flat.lengths((first_row + row).checked_sub(1));
+        find_shares(lengths, row_costs, own);
+        if row > 0 && !flat.rows.is_empty() {
+            // The moves between two rows have the lengths of the lower.
+            find_shares(lengths, &costs[row - 1], above);
+        }
         along(own, row, weights);
         if row > 0 {
             across(above, own, row, weights);
@@ -107,11 +123,10 @@ fn fill<C: Cost<D>, D: Distance>(
 
 #[multiversion::multiversion(targets("x86_64+avx2"))]
 fn find_shares<C: Cost<D>, D: Distance>(
-    flat: &FlatWeights<'_, C, D>,
+    [entry_lengths, exit_lengths]: [[D; 3]; 2],
     costs: &[C; WINDOW],
     shares: &mut Shares<D>,
 ) {
-    let (entry_lengths, exit_lengths) = (flat.entry_lengths, flat.exit_lengths);
     for x in 0..WINDOW {
         shares.walls[x] = if costs[x] == C::default() { D::FAR } else { D::default() };
     }

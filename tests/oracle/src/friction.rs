@@ -31,6 +31,8 @@ pub struct Ground<'a> {
     pub is_outward: bool,
     /// The size of a cell.
     pub cell_size: [f64; 2],
+    /// The lengths of steps of each row, in place of a size: along it, to the row before, and diagonally to that. Empty if cells have a size.
+    pub rows: &'a [[f64; 3]],
     /// The moves, of two dimensions.
     pub neighbours: Neighbours,
     /// The friction of a step.
@@ -58,7 +60,14 @@ impl Ground<'_> {
     /// The length of a step over the ground, times the factor of its slope.
     fn length(&self, from: usize, to: usize, offset: [i32; 2]) -> f64 {
         let [width, height] = self.cell_size;
-        let run = (f64::from(offset[0]) * width).hypot(f64::from(offset[1]) * height);
+        let run = match self.rows.get(from.max(to) / self.size[0]) {
+            None => (f64::from(offset[0]) * width).hypot(f64::from(offset[1]) * height),
+            Some(&[along, beside, diagonal]) => match offset {
+                [_, 0] => along,
+                [0, _] => beside,
+                _ => diagonal,
+            },
+        };
         if self.elevation.is_empty() {
             return run;
         }

@@ -35,6 +35,7 @@ pub mod corpus;
 mod extent;
 pub mod friction;
 pub mod gap;
+pub mod globe;
 pub mod grid;
 pub mod joint_path;
 pub mod measure;

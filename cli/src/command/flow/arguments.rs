@@ -37,13 +37,13 @@ use crate::read::{MapFiles, MapValues};
     the exit code is 2.\n\n\
     A GeoTIFF is written in tiles, as BigTIFF where it may need it, with the map's place, and with the number of unreached cells as its no-data value.\n\n\
     With friction in floats, and with --units map of a raster that has a place, distances are in map units times friction, over cells of any width and height: --out is f32. They are added up in f64, and the report has the \
-    largest relative error, about 1e-14, but for the rounding to f32. A raster whose columns and rows form no right angle has no map units; where coordinates are degrees, so are map units; of a map of ROS they are metres. Such a map, one with another --cost-rule than entry, and --allocation are solved on the CPU.\n\n\
-    In tiles friction in floats is scaled to whole costs by a power of two, and the lengths of steps to whole numbers, so distances are the same for any tiles and threads; the report has the \
-    scale and the largest relative error, from 1e-5 with a warning. One beyond 1e-3 is refused.\n\n\
+    largest relative error, about 1e-14, but for the rounding to f32. A raster whose columns and rows form no right angle has no map units; where coordinates are degrees, so are map units, with a warning; of a map of ROS they are metres. Such a map, one with another --cost-rule than entry, and --allocation are solved on the CPU.\n\n\
+    --units metres is for rasters whose coordinates are degrees (a geographic reference system), with columns along meridians. A step is as long as the shortest line on the ellipsoid between the centres of its two cells \
+    (Vincenty 1975, within 1e-9). The ellipsoid and the unit of angles are those of the reference system; without one, WGS 84 and degrees. The first and the last column are no neighbours, even where the map spans the globe.\n\n\
     --check proves each cell by its neighbours: a goal has 0, an obstacle none, and any other cell a step more than its best neighbour. It reads \
     only these cells. Distances in f32 must be right but for their rounding. The exit code is 1 where one is wrong.\n\n\
-    In tiles distances have 64 bits: --out is u32 as long as all are less than 4294967295, else u64 with 18446744073709551615 where no \
-    goal is reached. They equal those of a map solved in one piece. A GPU solves tiles too, but for friction in floats and other cost rules than entry.\n\n\
+    In tiles whole distances have 64 bits: --out is u32 as long as all are less than 4294967295, else u64 with 18446744073709551615 where no \
+    goal is reached. All equal those of a map solved in one piece, bit for bit, those over friction in floats too, which must be 1e-251 or more in tiles. A GPU solves tiles too, but for friction in floats and other cost rules than entry.\n\n\
     The report has the map's size, obstacles, goals used, cells reached and unreached, the farthest distance, levels (different \
     distances) and rounds of the engine; for each --trace its distance and the cells where it bends (with --json every cell).\n\n\
     Examples: hullfield flow maze.map --goal 3,4 --goal 90,12 --out distance.npy --png field.png\n  \
@@ -151,7 +151,7 @@ pub(crate) struct Arguments {
         conflicts_with_all = ["scenarios", "edits", "next", "png", "traces", "traces_at", "paths", "clearance", "allocation"]
     )]
     pub(super) tiles: Option<PathBuf>,
-    /// Unit of the distances that are written and reported; --max-distance is in steps, with map in map units
+    /// Unit of the distances that are written and reported; --max-distance is in steps, with map in map units, with metres in metres
     /// [default: steps, with friction in floats map]
     #[arg(long, value_enum)]
     units: Option<Units>,
@@ -195,7 +195,8 @@ impl Arguments {
             costs: self.cost.as_deref(),
             values: self.map_values(),
             band: self.band.map(|band| band as usize),
-            in_map_units: self.units == Some(Units::Map),
+            in_map_units: self.units.is_some_and(Units::is_of_map),
+            in_metres: self.units == Some(Units::Metres),
             zero_is_free: self.zero_friction == ZeroFriction::Free,
         }
     }
@@ -295,6 +296,8 @@ pub(super) enum Units {
     Cells,
     /// Map units times friction, f32, inf where no goal is reached: of a raster with a place, with cells of its width and height; of a map of ROS metres
     Map,
+    /// Metres times friction, as map units: of a raster whose coordinates are degrees, by the shortest lines on its ellipsoid
+    Metres,
 }
 
 impl Units {
@@ -304,7 +307,13 @@ impl Units {
             Self::Steps => "steps",
             Self::Cells => "cells",
             Self::Map => "map units",
+            Self::Metres => "metres",
         }
+    }
+
+    /// Whether distances are lengths times friction.
+    pub(super) fn is_of_map(self) -> bool {
+        matches!(self, Self::Map | Self::Metres)
     }
 
     pub(super) fn name(self) -> &'static str {
@@ -312,6 +321,7 @@ impl Units {
             Self::Steps => "steps",
             Self::Cells => "cells",
             Self::Map => "map",
+            Self::Metres => "metres",
         }
     }
 }

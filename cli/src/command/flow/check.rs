@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use hullfield::flow::{
-    Cell, Connectivity, CostRule, Grid, GridOptions, Raster, RasterWindow, StepLengths, UNREACHABLE,
+    Cell, Connectivity, CostRule, Geographic, Grid, GridOptions, Raster, RasterWindow, StepLengths,
+    UNREACHABLE,
 };
 use serde_json::json;
 
@@ -15,7 +16,7 @@ use crate::failure::{Failure, Result};
 use crate::output::to_stdout;
 use crate::progress::Bar;
 use crate::random::Random;
-use crate::read::{LARGEST_ERROR, MapRaster, RasterFile};
+use crate::read::{MapRaster, RasterFile};
 use crate::table::Table;
 
 /// What decoded strips and tiles of each file may take.
@@ -42,7 +43,7 @@ struct Found {
 /// Where every cell has its distance by its neighbours, the field is the only one that there is: each step is 1 long or more. So a share of wrong
 /// cells `p` is missed by `n` random cells with a chance of `(1 - p)^n`.
 pub(super) fn run(arguments: &Arguments, file: &Path, goals: &[Cell], started: Instant) -> Result<()> {
-    let mut map = MapRaster::open(&arguments.map_files(), CACHE_BYTES)?;
+    let map = MapRaster::open(&arguments.map_files(), CACHE_BYTES)?;
     let field = RasterFile::open(file, None, CACHE_BYTES)?;
     let [width, height] = map.size();
     if field.size != [width, height] {
@@ -53,34 +54,30 @@ pub(super) fn run(arguments: &Arguments, file: &Path, goals: &[Cell], started: I
         ));
     }
     let connectivity = arguments.connectivity(1)?;
-    let scale = map.scale(connectivity, arguments.cost_rule())?;
     let is_whole = ["u32", "u64"].contains(&field.kind.name().as_str());
     if !is_whole && !field.kind.is_float() {
         let name = field.kind.name();
         return Err(Failure::file(file, format!("its cells are {name}; distances are u32, u64 or floats")));
     }
-    if scale.is_some() && is_whole {
+    if map.is_float() && is_whole {
         let message = "its cells are whole numbers; distances over friction in floats are floats";
         return Err(Failure::file(file, message));
     }
     let is_mean = arguments.cost_rule() == CostRule::Mean;
-    let (lengths, tolerance) = match &scale {
-        // Against the friction in the file. In tiles it was solved with whole costs: both a cell and its neighbour may be off by the bound. Where that is too large
-        // for tiles it was solved in one piece.
-        Some(scale) => {
-            let [x, y] = map.cell_size();
-            let bound = scale.error_bound();
-            let bound = if bound <= LARGEST_ERROR { bound } else { 0.0 };
-            ([x, y, x.hypot(y)], TOLERANCE + 2.0 * bound)
-        }
-        None => {
-            let StepLengths { x, y, diagonal } = StepLengths::of(connectivity);
-            // Whole distances count the mean of two costs twice.
-            let unit = if is_whole { 1.0 } else { f64::from(connectivity.unit()) };
-            let unit = if is_whole && is_mean { 0.5 } else { unit };
-            let tolerance = if is_whole { 0.0 } else { TOLERANCE };
-            ([x, y, diagonal].map(|length| f64::from(length) / unit), tolerance)
-        }
+    let (lengths, tolerance) = if map.is_float() {
+        let [x, y] = map.cell_size();
+        let lengths = match map.geographic() {
+            Some(geographic) => StepsOf::Rows(geographic, height),
+            None => StepsOf::All([x, y, x.hypot(y)]),
+        };
+        (lengths, TOLERANCE)
+    } else {
+        let StepLengths { x, y, diagonal } = StepLengths::of(connectivity);
+        // Whole distances count the mean of two costs twice.
+        let unit = if is_whole { 1.0 } else { f64::from(connectivity.unit()) };
+        let unit = if is_whole && is_mean { 0.5 } else { unit };
+        let tolerance = if is_whole { 0.0 } else { TOLERANCE };
+        (StepsOf::All([x, y, diagonal].map(|length| f64::from(length) / unit)), tolerance)
     };
     let is_inside = |goal: &Cell| {
         let inside = |at: i32, length: u32| u32::try_from(at).is_ok_and(|at| at < length);
@@ -89,9 +86,10 @@ pub(super) fn run(arguments: &Arguments, file: &Path, goals: &[Cell], started: I
     let goals: HashSet<[u32; 2]> =
         goals.iter().filter(|goal| is_inside(goal)).map(|goal| [goal.x as u32, goal.y as u32]).collect();
     // The limit is in map units for friction in floats, and else a whole distance.
-    let limit_unit = match &scale {
-        None if !is_whole => f64::from(connectivity.unit()) * if is_mean { 2.0 } else { 1.0 },
-        _ => 1.0,
+    let limit_unit = if !map.is_float() && !is_whole {
+        f64::from(connectivity.unit()) * if is_mean { 2.0 } else { 1.0 }
+    } else {
+        1.0
     };
     let max_distance = arguments.max_distance.map_or(f64::INFINITY, |distance| distance / limit_unit);
     let check = Check {
@@ -146,6 +144,24 @@ pub(super) fn run(arguments: &Arguments, file: &Path, goals: &[Cell], started: I
     }
 }
 
+/// The lengths of steps along x, along y and diagonal.
+#[derive(Debug, Clone, Copy)]
+enum StepsOf {
+    All([f64; 3]),
+    /// By rows on a globe, of which there are this many.
+    Rows(Geographic, u32),
+}
+
+impl StepsOf {
+    /// Those between two rows that touch, or along one. The lower of them has this number.
+    fn at(self, row: u32) -> [f64; 3] {
+        match self {
+            Self::All(lengths) => lengths,
+            Self::Rows(geographic, row_count) => geographic.step_lengths(row, row_count),
+        }
+    }
+}
+
 /// All that decides over a cell.
 struct Check<'a> {
     map: &'a MapRaster,
@@ -153,8 +169,8 @@ struct Check<'a> {
     goals: &'a HashSet<[u32; 2]>,
     connectivity: Connectivity,
     rule: CostRule,
-    /// The lengths of steps along x, along y and diagonal, in what distances are in in the file.
-    lengths: [f64; 3],
+    /// In what distances are in in the file.
+    lengths: StepsOf,
     /// In the same.
     max_distance: f64,
     /// The largest difference over the distance.
@@ -189,10 +205,11 @@ impl Check<'_> {
             let cost = |cell: Cell| grid.index(cell).map_or(0.0, |index| costs[index]);
             let over = |code: u8| {
                 let next = grid.neighbour(centre, code)?;
+                let [along, beside, diagonal] = self.lengths.at(first_y + centre.y.max(next.y) as u32);
                 let length = match code {
-                    0 | 2 => self.lengths[1],
-                    1 | 3 => self.lengths[0],
-                    _ => self.lengths[2],
+                    0 | 2 => beside,
+                    1 | 3 => along,
+                    _ => diagonal,
                 };
                 let step = match self.rule {
                     CostRule::Entry => length * cost(next),

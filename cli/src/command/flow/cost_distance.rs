@@ -72,7 +72,7 @@ pub(super) fn run(
     let raster = MapRaster::open(&arguments.map_files(), u64::MAX)?;
     let size = raster.size();
     let units = arguments.units(raster.is_float());
-    if raster.is_float() && units != Units::Map {
+    if raster.is_float() && !units.is_of_map() {
         let name = units.name();
         return Err(Failure::input(format!(
             "--units {name}: with friction in floats distances are in map units"
@@ -89,7 +89,7 @@ pub(super) fn run(
         || arguments.png.is_some()
         || arguments.allocation.is_some()
         || !starts.is_empty();
-    let (solved, unit) = if units == Units::Map {
+    let (solved, unit) = if units.is_of_map() {
         (in_map_units(arguments, &raster, goals, connectivity, needs_next)?, Unit::Map(1.0))
     } else {
         warn_of_cells(raster.georeference());
@@ -118,6 +118,19 @@ fn index([width, height]: [u32; 2], Cell { x, y, z }: Cell) -> Option<usize> {
     (z == 0).then_some(inside(y, height)? as usize * width as usize + inside(x, width)? as usize)
 }
 
+/// The relative error of lengths on a globe.
+pub(super) const GEODESIC_ERROR: f64 = 1e-9;
+
+/// Warns of distances that f32 can't hold.
+pub(super) fn warn_of_large(farthest: f64) {
+    if farthest > f64::from(f32::MAX) {
+        warn(format_args!(
+            "distances up to {farthest:e} are reached; beyond {:e} they are written as inf, as where no goal is reached",
+            f32::MAX
+        ));
+    }
+}
+
 /// Distances in map units times friction, in floats.
 fn in_map_units(
     arguments: &Arguments,
@@ -134,6 +147,7 @@ fn in_map_units(
         connectivity,
         cost_rule: arguments.cost_rule(),
         cell_size: raster.cell_size(),
+        geographic: raster.geographic(),
         // Cells that cost nothing are at no distance.
         max_distance: arguments.max_distance.map(|distance| distance.max(least_distance)),
         next,
@@ -157,13 +171,7 @@ fn in_map_units(
     let CostDistance { mut distances, next, report, .. } = solved;
     let without_cost = distances.iter_mut().filter(|distance| f64::from(**distance) < least_distance);
     without_cost.for_each(|distance| *distance = 0.0);
-    if report.farthest > f64::from(f32::MAX) {
-        warn(format_args!(
-            "distances up to {:e} are reached; beyond {:e} they are written as inf, as where no goal is reached",
-            report.farthest,
-            f32::MAX
-        ));
-    }
+    warn_of_large(report.farthest);
     Ok(Solved {
         distances: Distances::Map(distances),
         next,
@@ -171,7 +179,7 @@ fn in_map_units(
         goals: report.targets,
         reached_count: report.reached_count,
         farthest: if report.farthest < least_distance { 0.0 } else { report.farthest },
-        error_bound: Some(report.error_bound),
+        error_bound: Some(report.error_bound + raster.geographic().map_or(0.0, |_| GEODESIC_ERROR)),
         visit_count: report.visit_count,
     })
 }
@@ -226,7 +234,8 @@ impl Answer<'_> {
             Distances::Map(distances) => {
                 let distance = f64::from(distances[index]);
                 let is_reached = self.solved.is_reached(index);
-                is_reached.then(|| Length { number: json!(distance), text: format!("{distance} map units") })
+                is_reached
+                    .then(|| Length { number: json!(distance), text: format!("{distance} {}", units.word()) })
             }
             Distances::Whole(distances) => {
                 let steps = distances[index];
@@ -235,7 +244,7 @@ impl Answer<'_> {
                     Units::Steps => {
                         Length { number: json!(steps), text: format!("{steps} ({cells:.5} cells)") }
                     }
-                    Units::Cells | Units::Map => {
+                    Units::Cells | Units::Map | Units::Metres => {
                         Length { number: json!(cells), text: format!("{cells:.5} cells") }
                     }
                 })
@@ -341,7 +350,7 @@ impl Answer<'_> {
     fn farthest(&self, units: Units) -> Value {
         match units {
             Units::Steps => json!(self.solved.farthest as u64),
-            Units::Cells | Units::Map => json!(self.in_units()),
+            Units::Cells | Units::Map | Units::Metres => json!(self.in_units()),
         }
     }
 
@@ -411,14 +420,15 @@ impl Answer<'_> {
             match units {
                 Units::Steps => (solved.farthest as u64).to_string(),
                 Units::Cells => format!("{:.5} cells", self.in_units()),
-                Units::Map => self.in_units().to_string(),
+                Units::Map | Units::Metres => self.in_units().to_string(),
             },
         ]);
         table.write(writer)?;
         if let Some(bound) = solved.error_bound {
             writeln!(
                 writer,
-                "distances in map units times friction, off by at most {bound:.1e} of themselves and the rounding to f32"
+                "distances in {} times friction, off by at most {bound:.1e} of themselves and the rounding to f32",
+                units.word()
             )?;
         }
         for trace in &self.traces {

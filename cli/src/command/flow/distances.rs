@@ -30,7 +30,7 @@ impl DistanceType {
     /// For distances up to `farthest`.
     pub(super) fn new(units: Units, farthest: u64) -> Self {
         match units {
-            Units::Cells | Units::Map => Self::F32,
+            Units::Cells | Units::Map | Units::Metres => Self::F32,
             Units::Steps if farthest < u64::from(u32::MAX) => Self::U32,
             Units::Steps => Self::U64,
         }

@@ -60,10 +60,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         }
     }
     let Content { map, costs, georeference } = read(arguments)?;
-    if arguments.units(false) == Units::Map && map.place().is_none() {
-        let path = arguments.map.display();
+    let units = arguments.units(false);
+    if units.is_of_map() && map.place().is_none() {
+        let (path, name) = (arguments.map.display(), units.name());
         return Err(Failure::input(format!(
-            "--units map: {path} says no place on a map, so its cells have no size"
+            "--units {name}: {path} says no place on a map, so its cells have no size"
         )));
     }
     warn_of_cells(georeference.as_ref());
@@ -85,7 +86,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut flow = Flow::new(&engine, grid)?;
     // Whole steps up to a distance are those up to the whole number below it, and no distance is larger than u32 can hold.
     let step = match arguments.units(false) {
-        Units::Map => map.frame.cell_size / f64::from(connectivity.unit()),
+        Units::Map | Units::Metres => map.frame.cell_size / f64::from(connectivity.unit()),
         Units::Steps | Units::Cells => 1.0,
     };
     // The factor allows for the rounding of a distance that is exactly the limit.

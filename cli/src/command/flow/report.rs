@@ -115,7 +115,7 @@ impl Report<'_> {
         let farthest = self.farthest();
         let farthest = match self.arguments.units(false) {
             Units::Steps => farthest.to_string(),
-            units @ (Units::Cells | Units::Map) => {
+            units @ (Units::Cells | Units::Map | Units::Metres) => {
                 let distance = in_units(farthest, self.connectivity.unit(), units, self.map);
                 format!("{distance:.5} {}", units.word())
             }
@@ -154,7 +154,7 @@ pub(super) fn length(steps: u32, connectivity: Connectivity, units: Units, map: 
     let cells = in_cells(steps, connectivity.unit());
     (steps != UNREACHABLE).then(|| match units {
         Units::Steps => Length { number: json!(steps), text: format!("{steps} ({cells:.5} cells)") },
-        Units::Cells | Units::Map => {
+        Units::Cells | Units::Map | Units::Metres => {
             let distance = in_units(steps, connectivity.unit(), units, map);
             Length { number: json!(distance), text: format!("{distance:.5} {}", units.word()) }
         }

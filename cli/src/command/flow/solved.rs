@@ -19,7 +19,7 @@ pub(super) fn in_cells(steps: u32, unit: u32) -> f64 {
 /// A distance in cells, or in the units of the map.
 pub(super) fn in_units(steps: u32, unit: u32, units: Units, map: &Map) -> f64 {
     let cells = in_cells(steps, unit);
-    if units == Units::Map { cells * map.frame.cell_size } else { cells }
+    if units.is_of_map() { cells * map.frame.cell_size } else { cells }
 }
 
 /// A field, its distances and its next-cell codes.
@@ -52,7 +52,7 @@ impl Solved {
                 Units::Steps => {
                     ("<u4", self.distances.iter().flat_map(|steps| steps.to_le_bytes()).collect())
                 }
-                units @ (Units::Cells | Units::Map) => {
+                units @ (Units::Cells | Units::Map | Units::Metres) => {
                     let unit = self.field.grid().connectivity().unit();
                     let cells = |&steps: &u32| (in_units(steps, unit, units, map) as f32).to_le_bytes();
                     ("<f4", self.distances.iter().flat_map(cells).collect())
@@ -92,7 +92,7 @@ impl Solved {
         }
         let unit = self.field.grid().connectivity().unit();
         let unit = match arguments.units(false) {
-            Units::Map => Unit::Map(map.frame.cell_size / f64::from(unit)),
+            Units::Map | Units::Metres => Unit::Map(map.frame.cell_size / f64::from(unit)),
             _ => Unit::Cells(unit),
         };
         let number = DistanceType::new(arguments.units(false), 0);

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use hullfield::flow::{
-    Cell, CostRule, FrictionScale, RASTER_UNREACHABLE, Raster, RasterOptions, RasterReport, StepLengths,
-    TileFiles, solve_raster_on,
+    Cell, CostRule, FrictionOptions, FrictionReport, RASTER_UNREACHABLE, Raster, RasterField, RasterOptions,
+    RasterReport, TileFiles, solve_raster_on,
 };
 use hullfield::{Backend, Engine};
 use serde_json::json;
 
 use super::arguments::{Arguments, Units, ZeroFriction};
+use super::cost_distance::{GEODESIC_ERROR, warn_of_large};
 use super::distances::{DistanceFile, DistanceType, Unit};
 use super::solved::{warn_of_cells, warn_of_goals};
 use crate::command::{common_json, extend, milliseconds, print_json};
@@ -129,9 +130,9 @@ struct Answer {
     number: DistanceType,
     unit: Unit,
     units: Units,
-    /// What friction in floats was scaled by.
-    scale: Option<FrictionScale>,
     size: [u32; 2],
+    /// The largest relative error of distances over friction in floats.
+    error_bound: Option<f64>,
     stages: [(&'static str, f64); 2],
 }
 
@@ -157,45 +158,39 @@ pub(super) fn run(
 fn solve(arguments: &Arguments, engine: &Engine, goals: &[Cell], folder: PathBuf) -> Result<Answer> {
     let limit = arguments.engine.memory_limit();
     let cache_bytes = limit.map_or(CACHE_BYTES, |limit| limit / CACHE_SHARE);
-    let mut raster = MapRaster::open(&arguments.map_files(), cache_bytes)?;
+    let raster = MapRaster::open(&arguments.map_files(), cache_bytes)?;
     let connectivity = arguments.connectivity(1)?;
+    let units = arguments.units(raster.is_float());
+    if raster.is_float() && !units.is_of_map() {
+        let name = units.name();
+        return Err(Failure::input(format!(
+            "--units {name}: with friction in floats distances are in map units"
+        )));
+    }
     let mut bar = StageBar::new();
     bar.at("reading friction", 0, 1);
-    let scale = raster.scale(connectivity, arguments.cost_rule())?;
-    raster.check_scale()?;
-    let units = arguments.units(scale.is_some());
-    if scale.is_none() {
-        raster.count_zeros()?;
+    raster.count_zeros()?;
+    let max_distance = arguments.max_distance;
+    let friction = raster.is_float().then(|| FrictionOptions {
+        cell_size: raster.cell_size(),
+        geographic: raster.geographic(),
+        max_distance,
+    });
+    let unit = if friction.is_some() {
+        Unit::Map(1.0)
+    } else {
         warn_of_cells(raster.georeference());
-    }
-    let whole = |distance: f64| match &scale {
-        Some(scale) => scale.whole_distance(distance),
-        None => distance as u64,
-    };
-    let options = scale.as_ref().map_or_else(
-        || RasterOptions { connectivity, cost_rule: arguments.cost_rule(), ..RasterOptions::default() },
-        FrictionScale::raster_options,
-    );
-    let options = RasterOptions {
-        memory_limit: if raster.is_packed() { limit.map(|limit| limit - cache_bytes) } else { limit },
-        max_distance: arguments.max_distance.map(whole),
-        ..options
-    };
-    let unit = match &scale {
-        Some(_) if units != Units::Map => {
-            let name = units.name();
-            return Err(Failure::input(format!(
-                "--units {name}: with friction in floats distances are in map units"
-            )));
-        }
-        Some(scale) => Unit::Map(scale.unit()),
-        None if units == Units::Map => {
-            return Err(Failure::input("--units map: in tiles friction must be in floats"));
-        }
         // The mean of two costs counts halves.
-        None => {
-            Unit::Cells(connectivity.unit() * if arguments.cost_rule() == CostRule::Mean { 2 } else { 1 })
-        }
+        Unit::Cells(connectivity.unit() * if arguments.cost_rule() == CostRule::Mean { 2 } else { 1 })
+    };
+    let options = RasterOptions {
+        connectivity,
+        cost_rule: arguments.cost_rule(),
+        memory_limit: if raster.is_packed() { limit.map(|limit| limit - cache_bytes) } else { limit },
+        // Whole steps up to it are those up to the next whole number below.
+        max_distance: max_distance.filter(|_| friction.is_none()).map(|distance| distance as u64),
+        friction,
+        ..RasterOptions::default()
     };
     let store = TileFiles::open(folder)?;
     let solve_start = Instant::now();
@@ -205,7 +200,8 @@ fn solve(arguments: &Arguments, engine: &Engine, goals: &[Cell], folder: PathBuf
     })?;
     let solve_ms = milliseconds(solve_start);
     let write_start = Instant::now();
-    let number = DistanceType::new(units, field.report().farthest);
+    let report = field.report().clone();
+    let number = DistanceType::new(units, report.farthest);
     if let Some(out) = &arguments.out {
         let file = DistanceFile {
             path: out,
@@ -215,21 +211,44 @@ fn solve(arguments: &Arguments, engine: &Engine, goals: &[Cell], folder: PathBuf
             packing: arguments.compression,
             georeference: raster.georeference(),
         };
-        let tile_count = field.report().tile_count as u64;
-        let mut count = 0;
-        file.write(field.report().tile_edge, field.windows(), |window, distances| {
-            bar.at("writing distances", count, tile_count);
-            count += 1;
-            distances.resize(window.cell_count(), RASTER_UNREACHABLE);
-            Ok(field.read(window, distances)?)
-        })?;
+        write(&field, &file, &mut bar)?;
     }
     drop(bar);
     raster.warn_of_zeros();
-    let report = field.report().clone();
+    let of_globe = raster.geographic().map_or(0.0, |_| GEODESIC_ERROR);
+    let error_bound = report.friction.map(|friction: FrictionReport| {
+        warn_of_large(friction.farthest);
+        friction.error_bound + of_globe
+    });
     let stages = [("solve", solve_ms), ("write", milliseconds(write_start))];
     store.remove()?;
-    Ok(Answer { report, number, unit, units, scale, size: raster.size(), stages })
+    Ok(Answer { report, number, unit, units, size: raster.size(), error_bound, stages })
+}
+
+/// Writes the distances of a field.
+fn write(field: &RasterField<'_, TileFiles>, file: &DistanceFile<'_>, bar: &mut StageBar) -> Result<()> {
+    let &RasterReport { tile_edge, tile_count, ref friction, .. } = field.report();
+    let mut count = 0;
+    let mut tell = || {
+        bar.at("writing distances", count, tile_count as u64);
+        count += 1;
+    };
+    if friction.is_none() {
+        return file.write(tile_edge, field.windows(), |window, distances| {
+            tell();
+            distances.resize(window.cell_count(), RASTER_UNREACHABLE);
+            Ok(field.read(window, distances)?)
+        });
+    }
+    let mut wide = Vec::new();
+    file.write(tile_edge, field.windows(), |window, distances: &mut Vec<f32>| {
+        tell();
+        wide.resize(window.cell_count(), f64::INFINITY);
+        field.read_map_distances(window, &mut wide)?;
+        distances.clear();
+        distances.extend(wide.iter().map(|&distance| distance as f32));
+        Ok(())
+    })
 }
 
 /// Prints the report.
@@ -241,11 +260,12 @@ fn print(
     started: Instant,
     report_stream: ReportStream,
 ) -> Result<()> {
-    let &Answer { ref report, number, unit, units, ref scale, size: [width, height], stages } = answer;
+    let &Answer { ref report, number, unit, units, size: [width, height], error_bound, stages } = answer;
     warn_of_goals(&report.goals, goal_count);
-    let in_units = |steps: u64| match units {
-        Units::Steps => json!(steps),
-        Units::Cells | Units::Map => json!(unit.of(steps)),
+    let farthest = match (units, &report.friction) {
+        (_, Some(friction)) => json!(friction.farthest),
+        (Units::Steps, _) => json!(report.farthest),
+        _ => json!(unit.of(report.farthest)),
     };
     if arguments.json {
         let list = |cells: &[Cell]| cells.iter().map(|cell| [cell.x, cell.y]).collect::<Vec<_>>();
@@ -262,26 +282,16 @@ fn print(
             Unit::Cells(count) => json!(count),
             Unit::Map(_) => json!(null),
         };
-        let scale = scale.as_ref().map(|scale| {
-            let StepLengths { x, y, diagonal } = scale.step_lengths();
-            json!({
-                "factor": scale.factor(),
-                "step_lengths": [x, y, diagonal],
-                "length_unit": scale.length_unit(),
-                "unit": scale.unit(),
-                "error_bound": scale.error_bound(),
-            })
-        });
         let more = json!({
             "map": { "size": [width, height, 1] },
             "step": step,
             "units": units.name(),
             "goals": { "blocked": list(&report.goals.blocked), "outside": list(&report.goals.outside) },
-            "farthest": in_units(report.farthest),
+            "farthest": farthest,
             "type": number.descr(),
             "tile_edge": report.tile_edge,
             "cost_rule": arguments.cost_rule.name(),
-            "scale": scale,
+            "error_bound": error_bound,
         });
         extend(&mut value, more);
         return print_json(&value);
@@ -293,9 +303,8 @@ fn print(
         report.goals.used_count.to_string(),
         report.reached_count.to_string(),
         match units {
-            Units::Steps => report.farthest.to_string(),
             Units::Cells => format!("{:.5} cells", unit.of(report.farthest)),
-            Units::Map => unit.of(report.farthest).to_string(),
+            Units::Steps | Units::Map | Units::Metres => farthest.to_string(),
         },
         report.tile_count.to_string(),
         format!("{0} x {0}", report.tile_edge),
@@ -304,12 +313,11 @@ fn print(
     ]);
     report_stream.write(|writer| {
         table.write(&mut *writer)?;
-        match scale {
-            Some(scale) => writeln!(
+        match error_bound {
+            Some(bound) => writeln!(
                 writer,
-                "distances in map units times friction, off by at most {:.1e} of themselves; whole numbers count {:e} each",
-                scale.error_bound(),
-                scale.unit()
+                "distances in {} times friction, off by at most {bound:.1e} of themselves and the rounding to f32",
+                units.word()
             ),
             None => Ok(()),
         }

@@ -15,5 +15,5 @@ pub(crate) use npy::{
 };
 pub(crate) use occupancy::{Map, check_size};
 pub(crate) use raster::{
-    FrictionNumbers, LARGEST_ERROR, MapFiles, MapRaster, MapValues, WholeFriction, friction, raster_size,
+    FrictionNumbers, MapFiles, MapRaster, MapValues, WholeFriction, friction, raster_size,
 };

@@ -4,12 +4,11 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hullfield::flow::{Connectivity, CostRule, FrictionScale, GridFrame, Raster, RasterWindow};
-use hullfield::{Error, Location};
+use hullfield::Error;
+use hullfield::flow::{Geographic, GridFrame, Raster, RasterWindow};
 
 use super::occupancy::Map;
 use crate::failure::{Failure, Result};
-use crate::output::warn;
 use crate::read::raster::{Georeference, RasterFile, is_raster, warn_once};
 
 /// What the numbers of a map mean.
@@ -30,8 +29,10 @@ pub(crate) struct MapFiles<'a> {
     pub(crate) values: Option<MapValues>,
     /// The band of files of several, counted from 1.
     pub(crate) band: Option<usize>,
-    /// Whether distances are in map units, whatever the type of the numbers.
+    /// Whether distances are in map units or in metres, whatever the type of the numbers.
     pub(crate) in_map_units: bool,
+    /// Whether they are in metres, over degrees.
+    pub(crate) in_metres: bool,
     /// Whether cells of friction 0 are free to travel; else they are obstacles.
     pub(crate) zero_is_free: bool,
 }
@@ -58,10 +59,8 @@ pub(crate) struct MapRaster {
     friction: Option<Friction>,
     /// Whether friction counts as floats, and distances are in map units.
     is_float: bool,
-    /// What floats are scaled by.
-    scale: Option<FrictionScale>,
-    /// The least and the largest of the floats that are scaled.
-    range: [f64; 2],
+    /// Where cells lie on a globe, if distances are in metres.
+    geographic: Option<Geographic>,
 }
 
 impl Friction {
@@ -106,23 +105,6 @@ impl Friction {
             }
             self.count(zero_count, negative_count);
             segment(first, &friction)
-        })
-    }
-
-    /// Reads costs that a scale makes of floats; 0 for obstacles.
-    fn read_scaled(
-        &self,
-        scale: &FrictionScale,
-        window: RasterWindow,
-        costs: &mut [u32],
-    ) -> Result<(), Error> {
-        self.read_floats(window, |first, friction| {
-            let width = friction.len() as u32;
-            let row = RasterWindow { x: 0, y: 0, width, height: 1 };
-            scale.costs(friction, row, &mut costs[first..first + friction.len()]).map_err(|error| {
-                let message = format!("{}: it changed while it was read: {error}", self.file.path.display());
-                Error::Invalid { at: Location::Argument, message }
-            })
         })
     }
 
@@ -179,12 +161,11 @@ impl Friction {
 impl MapRaster {
     /// Opens a map, and costs beside it. `cache_bytes` is what decoded strips or tiles may take.
     pub(crate) fn open(files: &MapFiles<'_>, cache_bytes: u64) -> Result<Self> {
-        let &MapFiles { map, costs, values, band, in_map_units, .. } = files;
+        let &MapFiles { map, costs, values, band, in_map_units, in_metres, .. } = files;
         let default =
             if is_raster(map) && costs.is_none() { MapValues::Friction } else { MapValues::Obstacles };
         let cache_bytes = if costs.is_some() { cache_bytes / 2 } else { cache_bytes };
-        let mut raster =
-            Self { obstacles: None, friction: None, is_float: in_map_units, scale: None, range: [1.0; 2] };
+        let mut raster = Self { obstacles: None, friction: None, is_float: in_map_units, geographic: None };
         if values.unwrap_or(default) == MapValues::Friction {
             if costs.is_some() {
                 return Err(Failure::input(
@@ -207,6 +188,9 @@ impl MapRaster {
         }
         raster.is_float |= raster.has_floats();
         raster.check_alike()?;
+        if in_metres {
+            raster.geographic = Some(raster.find_geographic()?);
+        }
         raster.check_place(in_map_units && !raster.has_floats())?;
         Ok(raster)
     }
@@ -228,6 +212,22 @@ impl MapRaster {
             // NumPy's arrays never say where they lie.
             _ => Ok(()),
         }
+    }
+
+    /// Where the cells lie on a globe.
+    fn find_geographic(&self) -> Result<Geographic> {
+        let [_, row_count] = self.size();
+        let of_file = |file: &RasterFile| -> std::result::Result<Geographic, String> {
+            let place =
+                file.georeference.as_ref().ok_or("it says no place on a map, so its cells have no size")?;
+            place.geographic(row_count)
+        };
+        let placed =
+            self.files().find(|file| file.georeference.as_ref().is_some_and(Georeference::has_place));
+        let Some(file) = placed.or(self.files().next()) else {
+            return Err(Failure::input("--units metres: the map has no file"));
+        };
+        of_file(file).map_err(|message| Failure::file(&file.path, format!("{message} (--units metres)")))
     }
 
     /// Checks that the map's place gives its cells lengths, where they are needed. Warns of lengths that are none.
@@ -260,11 +260,11 @@ impl MapRaster {
             }
             warn_once(format!("{path}: {message}: {use_of_cells}"));
         }
-        if place.is_in_degrees() {
+        if place.is_in_degrees() && self.geographic.is_none() {
             warn_once(match self.is_float {
                 true => format!(
-                    "{path}: its coordinates are degrees, so distances are degrees times friction, and a degree of longitude counts as one of latitude \
-                    (gdalwarp -t_srs to a system in metres)"
+                    "{path}: its coordinates are degrees, so distances are degrees times friction, and a degree of longitude counts as one of latitude; \
+                    --units metres has true lengths"
                 ),
                 false => format!("{path}: its coordinates are degrees: {use_of_cells}"),
             });
@@ -291,51 +291,18 @@ impl MapRaster {
         self.is_float
     }
 
-    /// The scale of friction in floats, by which costs are read from now on; none where they are whole numbers. Reads the whole raster once, for the
-    /// least and the largest.
-    pub(crate) fn scale(
-        &mut self,
-        connectivity: Connectivity,
-        rule: CostRule,
-    ) -> Result<Option<FrictionScale>> {
-        if !self.is_float {
-            return Ok(None);
-        }
-        let range = self.find_range()?;
-        let path = self.files().next().map_or_else(Default::default, |file| file.path.clone());
-        let scale = FrictionScale::new(range, connectivity, rule, self.cell_size())
-            .map_err(|error| Failure::file(&path, error))?;
-        self.scale = Some(scale);
-        self.range = range;
-        Ok(Some(scale))
+    /// Where cells lie on a globe, if distances are in metres.
+    pub(crate) fn geographic(&self) -> Option<Geographic> {
+        self.geographic
     }
 
-    /// Refuses the whole costs of a scale where they are too coarse, and warns of less coarse ones.
-    pub(crate) fn check_scale(&self) -> Result<()> {
-        let Some(scale) = self.scale else { return Ok(()) };
-        let path = self.files().next().map_or_else(Default::default, |file| file.path.clone());
-        check_error(scale, self.range).map_err(|message| Failure::file(&path, message))
-    }
-
-    /// The least and the largest friction. Counts cells of 0 and less.
-    fn find_range(&self) -> Result<[f64; 2]> {
-        let Some(friction) = &self.friction else { return Ok([1.0, 1.0]) };
-        let [width, height] = friction.file.size;
-        let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
-        friction.read_floats(RasterWindow { x: 0, y: 0, width, height }, |_, friction| {
-            for &value in friction {
-                (least, most) = (least.min(value), most.max(value));
-            }
-            Ok(())
-        })?;
-        friction.note_counts();
-        // Where there are only obstacles any scale will do: no goal is left.
-        Ok(if least <= most { [least, most] } else { [1.0, 1.0] })
-    }
-
-    /// Reads friction once, and counts its cells of 0 and less, which [`Self::scale`] does too.
+    /// Reads friction once, and counts its cells of 0 and less.
     pub(crate) fn count_zeros(&self) -> Result<()> {
-        self.find_range().map(drop)
+        let Some(friction) = &self.friction else { return Ok(()) };
+        let [width, height] = friction.file.size;
+        friction.read_floats(RasterWindow { x: 0, y: 0, width, height }, |_, _| Ok(()))?;
+        friction.note_counts();
+        Ok(())
     }
 
     /// Warns of cells whose friction is 0 or less. They must have been counted.
@@ -350,10 +317,19 @@ impl MapRaster {
         self.georeference().and_then(Georeference::cell_size).unwrap_or([1.0, 1.0])
     }
 
+    /// About the length of a step along the shorter side of a cell, in the units of distances.
+    fn step_length(&self) -> f64 {
+        let [width, height] = self.cell_size();
+        let Some(geographic) = &self.geographic else { return width.min(height) };
+        let [_, row_count] = self.size();
+        let [along, beside, _] = geographic.step_lengths(row_count / 2, row_count);
+        if beside > 0.0 { along.min(beside) } else { along }
+    }
+
     /// The costs of a window as the files have them, whole or not; 0 for obstacles.
     pub(crate) fn exact_costs(&self, window: RasterWindow) -> Result<Vec<f64>> {
         let mut costs = vec![1.0; window.cell_count()];
-        self.read_friction(window, |at, value| costs[at] = if value.is_nan() { 0.0 } else { value })?;
+        self.each_friction(window, |at, value| costs[at] = if value.is_nan() { 0.0 } else { value })?;
         Ok(costs)
     }
 
@@ -367,13 +343,13 @@ impl MapRaster {
         let mut least_distance = 0.0;
         let numbers = if is_single && !zero_is_free {
             let mut cells = array(path, [width, height], 1.0_f32)?;
-            self.read_friction(window, |at, value| cells[at] = value as f32)?;
+            self.each_friction(window, |at, value| cells[at] = value as f32)?;
             FrictionNumbers::Single(cells)
         } else {
             let mut cells = array(path, [width, height], 1.0_f64)?;
-            self.read_friction(window, |at, value| cells[at] = value)?;
+            self.each_friction(window, |at, value| cells[at] = value)?;
             if zero_is_free {
-                least_distance = replace_zeros(&mut cells, self.cell_size());
+                least_distance = replace_zeros(&mut cells, self.step_length());
             }
             FrictionNumbers::Double(cells)
         };
@@ -386,7 +362,7 @@ impl MapRaster {
 
     /// Reads the friction of a window as the files have it, whole or not; NaN for obstacles. `put` has the place of a cell in the window, and gets none of the cells of a
     /// map without costs that are no obstacles: their friction is 1.
-    fn read_friction(&self, window: RasterWindow, mut put: impl FnMut(usize, f64)) -> Result<(), Error> {
+    fn each_friction(&self, window: RasterWindow, mut put: impl FnMut(usize, f64)) -> Result<(), Error> {
         if let Some(friction) = &self.friction {
             friction.read_floats(window, |first, friction| {
                 friction.iter().enumerate().for_each(|(place, &value)| put(first + place, value));
@@ -473,13 +449,13 @@ pub(crate) struct WholeFriction {
 const ALMOST_ZERO: f64 = 1.0 / (1_u64 << 60) as f64;
 
 /// Replaces friction of 0 by almost nothing, as a step must have a length. Returns the distance below which all of a path's cells had 0.
-fn replace_zeros(cells: &mut [f64], [width, height]: [f64; 2]) -> f64 {
+fn replace_zeros(cells: &mut [f64], step_length: f64) -> f64 {
     let least = cells.iter().copied().filter(|&value| value > 0.0).fold(f64::INFINITY, f64::min);
     let least = if least < f64::INFINITY { least } else { 1.0 };
     let almost_zero = (least * ALMOST_ZERO).max(f64::MIN_POSITIVE);
     cells.iter_mut().filter(|value| **value == 0.0).for_each(|value| *value = almost_zero);
     // Half of a step onto the cell of least friction, by the mean of both, is much more.
-    least * width.min(height) / f64::from(1 << 20)
+    least * step_length / f64::from(1 << 20)
 }
 
 /// The friction of the cells of a map, row-major; NaN for obstacles.
@@ -487,28 +463,6 @@ fn replace_zeros(cells: &mut [f64], [width, height]: [f64; 2]) -> f64 {
 pub(crate) enum FrictionNumbers {
     Single(Vec<f32>),
     Double(Vec<f64>),
-}
-
-/// The relative error of distances from which there is a warning, and from which there is no field.
-const WARNED_ERROR: f64 = 1e-5;
-pub(crate) const LARGEST_ERROR: f64 = 1e-3;
-
-/// # Errors
-/// That friction covers too wide a range for whole costs. Less wide ones get a warning.
-fn check_error(scale: FrictionScale, [least, most]: [f64; 2]) -> std::result::Result<(), String> {
-    let error = scale.error_bound();
-    if error < WARNED_ERROR {
-        return Ok(());
-    }
-    let message =
-        format!("friction from {least:e} to {most:e}: distances may be off by {error:.1e} of themselves");
-    if error <= LARGEST_ERROR {
-        warn(&message);
-        return Ok(());
-    }
-    Err(format!(
-        "{message} in tiles, and at most {LARGEST_ERROR:e} is allowed; in one piece there is no such error; if the largest or the least value means that there is none, make such cells no data or a barrier (NaN)"
-    ))
 }
 
 /// An array for the costs of all cells.
@@ -581,17 +535,20 @@ impl Raster for MapRaster {
     fn identity(&self) -> String {
         let what = if self.obstacles.is_none() { "friction " } else { "" };
         let versions: Vec<&str> = self.files().map(|file| file.version.as_str()).collect();
-        let scale = self.scale.map_or(String::new(), |scale| format!(", factor {}", scale.factor()));
-        format!("{what}{}{scale}", versions.join("; "))
+        format!("{what}{}", versions.join("; "))
     }
 
     fn read(&self, window: RasterWindow, costs: &mut [u32]) -> Result<(), Error> {
-        match (&self.friction, &self.scale) {
-            (Some(friction), Some(scale)) => friction.read_scaled(scale, window, costs)?,
-            (Some(friction), None) => friction.read_whole(window, costs)?,
-            (None, scale) => costs.fill(scale.map_or(1, |scale| scale.cost(1.0))),
+        match &self.friction {
+            Some(friction) => friction.read_whole(window, costs)?,
+            None => costs.fill(1),
         }
         self.each_obstacle(window, |place| costs[place] = 0)
+    }
+
+    fn read_friction(&self, window: RasterWindow, friction: &mut [f64]) -> Result<(), Error> {
+        friction.fill(1.0);
+        self.each_friction(window, |place, value| friction[place] = value)
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Sources: OGC GeoTIFF 1.1 (OGC 19-008r4), requirement classes of tiepoints, scales and transformations; GDAL's geotransforms.
 
+use hullfield::flow::{Ellipsoid, Geographic};
 use tiff::tags::Tag;
 
 use super::epsg::Coordinates;
@@ -180,6 +181,39 @@ impl Georeference {
         self.system.as_ref().and_then(|system| system.coordinates) == Some(Coordinates::Geographic)
     }
 
+    /// Where the cells lie on a globe, for a raster of this many rows.
+    ///
+    /// # Errors
+    /// What keeps lengths in metres from being known.
+    pub(crate) fn geographic(&self, row_count: u32) -> Result<Geographic, String> {
+        let transform = self.transform.ok_or("it says no place on a map, so its cells have no size")?;
+        let system = self
+            .system
+            .as_ref()
+            .ok_or("nothing says that its coordinates are degrees (a .prj beside it would)")?;
+        let globe = system.globe;
+        if !self.is_in_degrees() {
+            return Err(format!(
+                "its coordinates are those of {}, and no degrees: --units map counts them",
+                system.name()
+            ));
+        }
+        if globe.is_turned {
+            return Err("its degrees are those of turned poles (gdalwarp)".to_owned());
+        }
+        let [a, b, _, d, e, f] = transform;
+        if b.abs() > SHEAR * a.abs() || d.abs() > SHEAR * e.abs() {
+            return Err("its columns are no meridians (gdalwarp)".to_owned());
+        }
+        let edges = [f, f + e * f64::from(row_count)];
+        let ellipsoid = globe.ellipsoid.map_or(Ellipsoid::WGS84, |[semi_major_axis, flattening]| Ellipsoid {
+            semi_major_axis,
+            flattening,
+        });
+        let latitudes = edges.map(|edge| edge * globe.degrees_a_unit);
+        Ok(Geographic { latitudes, cell_width: a.abs() * globe.degrees_a_unit, ellipsoid })
+    }
+
     /// Ground control points that give the place, where no grid does.
     pub(crate) fn control_point_count(&self) -> usize {
         self.control_point_count
@@ -309,5 +343,44 @@ mod tests {
             (read.transform, read.is_in_degrees(), read.difference(&degrees, [20, 10])),
             (degrees.transform, true, None)
         );
+    }
+
+    #[test]
+    fn places_in_degrees_lie_on_a_globe() {
+        let place = |transform, text: &str| {
+            Georeference::default()
+                .with_transform(transform)
+                .with_system(ReferenceSystem::from_text(text).unwrap())
+        };
+        let north_up = [0.5, 0.0, -3.0, 0.0, -0.25, 51.0];
+        let globe = place(north_up, "EPSG:4326").geographic(8).unwrap();
+        assert_eq!(
+            globe,
+            Geographic { latitudes: [51.0, 49.0], cell_width: 0.5, ellipsoid: Ellipsoid::WGS84 }
+        );
+        let grads = place(north_up, "EPSG:4807").geographic(8).unwrap();
+        assert_eq!((grads.latitudes, grads.cell_width), ([45.9, 44.1], 0.45));
+        let moon =
+            "GEOGCS[\"Moon\",DATUM[\"D\",SPHEROID[\"S\",1737400,0]],UNIT[\"degree\",0.017453292519943295]]";
+        let south_up = place([0.5, 0.0, -3.0, 0.0, 0.25, 1.0], moon).geographic(4).unwrap();
+        assert_eq!((south_up.latitudes, south_up.ellipsoid.semi_major_axis), ([1.0, 2.0], 1_737_400.0));
+        for (place, what) in [
+            (Georeference::default(), "no place"),
+            (Georeference::north_up([0.0, 0.0], [1.0, 1.0]), "nothing says that its coordinates are degrees"),
+            (place(north_up, "EPSG:32633"), "those of EPSG:32633, and no degrees"),
+            (place(north_up, "EPSG:4978"), "those of EPSG:4978, and no degrees"),
+            (place([0.5, 0.1, -3.0, 0.0, -0.25, 51.0], "EPSG:4326"), "no meridians"),
+            (place([0.0, 0.5, -3.0, -0.25, 0.0, 51.0], "EPSG:4326"), "no meridians"),
+            (
+                place(
+                    north_up,
+                    "GEOGCRS[\"r\",BASEGEOGCRS[\"b\"],DERIVINGCONVERSION[\"p\"],CS[ellipsoidal,2]]",
+                ),
+                "turned",
+            ),
+        ] {
+            let error = place.geographic(8).unwrap_err();
+            assert!(error.contains(what), "{error}");
+        }
     }
 }
