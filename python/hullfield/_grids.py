@@ -57,9 +57,21 @@ def is_labelled(value: object) -> bool:
     return all(hasattr(value, name) for name in ("dims", "coords", "attrs", "values", "transpose"))
 
 
+def _labelled(value: Any) -> Any:
+    """An ``xarray.Variable``, whose attributes say what its numbers mean too, as a DataArray without coordinates; all else as it is."""
+    names = ("dims", "attrs", "values", "transpose")
+    if isinstance(value, np.ndarray) or is_labelled(value) or not all(hasattr(value, name) for name in names):
+        return value
+    if not type(value).__module__.startswith("xarray."):
+        return value
+    import xarray
+
+    return xarray.DataArray(value) if isinstance(value, xarray.Variable) else value
+
+
 def raster_of(name: str, value: Any) -> Raster:
     """The numbers and the mask of a raster, or of a window of one."""
-    value = _read(value)
+    value = _read(_labelled(value))
     mask = mask_of(value)
     if mask is not None:
         data = getattr(value, "unmasked", None)
@@ -138,7 +150,8 @@ def _no_data(name: str, values: npt.NDArray[Any], attributes: Any) -> npt.NDArra
 
 
 def plane(value: Any) -> Any:
-    """A DataArray of one band, as rioxarray opens files, without the dimension of bands; all else as it is."""
+    """A DataArray of one band, as rioxarray opens files, without the dimension of bands; an ``xarray.Variable`` as a DataArray; all else as it is."""
+    value = _labelled(value)
     if is_labelled(value) and value.ndim == 3 and value.shape[0] == 1:
         return value.isel({value.dims[0]: 0}, drop=True)
     return value
@@ -162,15 +175,33 @@ def aligned(name: str, value: Any, frame_name: str, frame: Any) -> Any:
         raise InvalidInputError(
             f"{name} has another reference system than {frame_name}: reproject one to match the other"
         )
-    ours, theirs = (_affine(array) for array in (value, frame))
     has_axes = all(dim in value.coords and dim in frame.coords for dim in frame.dims)
-    if not has_axes and ours is not None and theirs is not None:
+    ours, theirs = (None, None) if has_axes else (_affine_of(array) for array in (value, frame))
+    if ours is not None and theirs is not None:
         cell = max(abs(part) for row in (theirs[:2], theirs[3:5]) for part in row)
         if max(abs(a - b) for a, b in zip(ours, theirs, strict=True)) > _TOLERANCE * cell:
             raise InvalidInputError(
                 f"{name} has the transform {ours}, {frame_name} has {theirs}: they must be the same"
             )
     return value
+
+
+def _affine_of(array: Any) -> tuple[float, ...] | None:
+    """The affine transform of an array: the one that it carries, or that of its coordinates, if they are even."""
+    carried = _affine(array)
+    if carried is not None or len(array.dims) != 2 or any(dim not in array.coords for dim in array.dims):
+        return carried
+    down, across = (np.asarray(array.coords[dim].values) for dim in array.dims)
+    if any(at.dtype.kind not in "iuf" or len(at) < 2 for at in (down, across)):
+        return None
+    (a, c), (e, f) = (_line(at.astype(np.float64)) for at in (across, down))
+    return a, 0.0, c, 0.0, e, f
+
+
+def _line(at: npt.NDArray[np.float64]) -> tuple[float, float]:
+    """The mean step of coordinates, and the outer edge of the first cell."""
+    step = float(at[-1] - at[0]) / (len(at) - 1)
+    return step, float(at[0]) - 0.5 * step
 
 
 def _along(name: str, value: Any, frame_name: str, frame: Any, dim: Any) -> Any:

@@ -201,6 +201,35 @@ def test_a_dataset_is_no_raster() -> None:
             cost_distance(targets, friction=given)
 
 
+def test_a_transform_is_compared_with_coordinates() -> None:
+    targets, friction, _ = scene()
+    placed = friction.drop_vars(["x", "y"]).assign_coords(spatial_ref=0)
+    # Corners: half a cell before the first centres.
+    for transform, is_alike in (
+        ("490 20 0 915 0 -30", True),
+        ("500 20 0 915 0 -30", False),
+        ("490 20 0 915 0 -31", False),
+    ):
+        placed.spatial_ref.attrs["GeoTransform"] = transform
+        for frame, other in ((targets, placed), (placed, targets + 1.0)):
+            if is_alike:
+                found = cost_distance(None, [[6, 1]], friction=frame + 1, elevation=other)
+                assert np.isfinite(found.distances).all()
+            else:
+                with pytest.raises(hullfield.InvalidInputError, match="they must be the same"):
+                    cost_distance(None, [[6, 1]], friction=frame + 1, elevation=other)
+
+
+def test_variables_have_attributes_too() -> None:
+    values = np.array([[1.0, 9.0, 1.0], [1.0, 1.0, 1.0]])
+    variable = xarray.Variable(("y", "x"), values, attrs={"_FillValue": 9.0, "scale_factor": 2.0})
+    wanted = cost_distance(None, [[0, 0]], friction=np.where(values == 9, np.nan, 2 * values)).distances
+    assert np.array_equal(cost_distance(None, [[0, 0]], friction=variable).distances, wanted)
+    assert np.array_equal(np.asarray(solve_raster(variable, [[0, 0]])).astype(np.float32), wanted)
+    costs = xarray.Variable(("y", "x"), values.astype(np.uint8), attrs={"_FillValue": 9})
+    assert Grid(np.zeros((2, 3), bool), costs=costs).obstacle_count == 1
+
+
 def test_degrees_are_a_warning() -> None:
     friction = xarray.DataArray(
         np.ones((3, 4)), dims=("lat", "lon"), coords={"lat": [47.2, 47.1, 47.0], "lon": 9.0 + 0.1 * np.arange(4)}
