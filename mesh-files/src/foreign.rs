@@ -46,6 +46,19 @@ const XML: [(&str, &str); 6] = [
 
 /// What a file is that is no mesh: the end of the sentence "it is …". None for a file that may be one.
 pub(crate) fn kind(bytes: &[u8]) -> Option<&'static str> {
+    foreign_kind(bytes).or_else(|| {
+        let begin = without_mark(bytes).trim_ascii_start();
+        begin.starts_with(b"<").then(|| {
+            let head = String::from_utf8_lossy(&begin[..begin.len().min(2048)]).to_lowercase();
+            XML.iter()
+                .find(|(word, _)| head.contains(word))
+                .map_or("an XML file, which is not read", |(_, what)| what)
+        })
+    })
+}
+
+/// What a file is that is neither a mesh nor plain text of XML: the end of the sentence "it is …". None for a file that may be one.
+pub fn foreign_kind(bytes: &[u8]) -> Option<&'static str> {
     if let Some(encoding) = wide_text(bytes) {
         return Some(encoding);
     }
@@ -61,16 +74,8 @@ pub(crate) fn kind(bytes: &[u8]) -> Option<&'static str> {
     }
     // The main chunk of a 3DS file: its number, and the size of the whole file.
     let size = bytes.get(2..6).and_then(|size| size.try_into().ok()).map(u32::from_le_bytes);
-    if bytes.starts_with(b"MM") && size.is_some_and(|size| size as usize == bytes.len()) {
-        return Some("a 3DS file, which is not read");
-    }
-    let begin = plain.trim_ascii_start();
-    begin.starts_with(b"<").then(|| {
-        let head = String::from_utf8_lossy(&begin[..begin.len().min(2048)]).to_lowercase();
-        XML.iter()
-            .find(|(word, _)| head.contains(word))
-            .map_or("an XML file, which is not read", |(_, what)| what)
-    })
+    let is_3ds = bytes.starts_with(b"MM") && size.is_some_and(|size| size as usize == bytes.len());
+    is_3ds.then_some("a 3DS file, which is not read")
 }
 
 /// A zip archive, by the names of its entries.

@@ -21,7 +21,8 @@ mod text;
 
 pub use error::{Error, Result};
 pub use faces::Faces;
+pub use foreign::foreign_kind;
 pub use format::Format;
 pub use mesh::{EmptyObject, Mesh, ObjectPoints};
 pub use obj::object_statement;
-pub use text::{Real, excerpt, number};
+pub use text::{Real, excerpt, number, shortened};

@@ -49,7 +49,7 @@ pub fn excerpt(text: &str) -> String {
 }
 
 /// A text for a message: at most `most` characters, control characters replaced.
-pub(crate) fn shortened(text: &str, most: usize) -> String {
+pub fn shortened(text: &str, most: usize) -> String {
     let mut short: String = text.chars().take(most).map(|c| if c.is_control() { '?' } else { c }).collect();
     if text.chars().nth(most).is_some() {
         short.push('…');

@@ -32,7 +32,8 @@ mod _native {
             pair_distance_lower_bound, pair_gradient, pair_intersection, pair_intersects, pair_manifold,
             pair_sweep, pose_of_half_space,
         },
-        robot::{joint_deviation, joint_paths, postures},
+        robot::{joint_deviation, joint_deviations, joint_paths, postures},
+        robot_files::{read_file, read_mesh_points, read_srdf, read_urdf},
     };
     #[pymodule_export]
     use crate::cost_distance::{CostDistance, cost_distance, tobler};

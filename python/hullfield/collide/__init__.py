@@ -2,6 +2,7 @@
 
 - A :class:`Hull` is a convex shape. An :class:`Arena` holds the hulls of a scene, laid out once, and bodies that do not move.
 - :class:`BodyColumns` are the bodies of a query: hulls at places. Queries of the arena take them and give a :class:`hullfield.Batch` of rows.
+- :class:`Robot` reads a robot from a URDF file, and says where its links are.
 - One pair needs no arena: :func:`distance` and its like take two hulls and two poses.
 - :class:`Compounds` are bodies of several hulls, and height fields. :class:`Bodies` keeps bodies from frame to frame, by ids.
 
@@ -43,6 +44,7 @@ from hullfield.collide._pair import (
     sweep,
 )
 from hullfield.collide._robot import JointPath, Prismatic, Revolute, joint_deviation
+from hullfield.collide._robot_model import Robot
 from hullfield.collide._rows import (
     NONE,
     Degeneracy,
@@ -83,6 +85,7 @@ __all__ = [
     "Prismatic",
     "RayColumns",
     "Revolute",
+    "Robot",
     "ShapeCastColumns",
     "Stats",
     "Status",

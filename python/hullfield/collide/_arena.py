@@ -26,7 +26,7 @@ from hullfield.collide._columns import (
 from hullfield.collide._hull import Hull, natives_of
 from hullfield.collide._limits import margin_or_all
 from hullfield.collide._numbers import all_of, choice, column, flag, numbers_column, pairs_argument
-from hullfield.collide._robot import JointPath, link_poses
+from hullfield.collide._robot import JointPath, posed_links, poses_of_links
 from hullfield.collide._rows import Estimate, Prepared, Stats, Status, Trace, TraceStep, batch
 
 _PAIRS = ("broad_phase", "exhaustive", "given")
@@ -478,10 +478,10 @@ class Arena:
         """Whether a robot in many postures meets itself or the statics.
 
         Args:
-            links: the bodies of the robot's links, each placed in its link. ``owners`` are the links, from 0; without them each body is one. Links
+            links: the bodies of the robot's links, each placed in its link, as :meth:`Robot.bodies` gives them. ``owners`` are the links, from 0; without them each body is one. Links
                 of ``exclusions`` never meet.
             positions: world positions of the links' origins, (postures, links, 3), in world units, float64. Or their poses as matrices,
-                (postures, links, 4, 4), without rotations.
+                (postures, links, 4, 4), or (links, 4, 4) for one posture, without rotations. :meth:`Robot.forward_kinematics` gives them.
             rotations: unit quaternions ``x, y, z, w``, (postures, links, 4); not turned by default.
             orthonormalize: whether matrices that scale or shear by more than 1e-5 are taken as the nearest rotations; else they are an error.
 
@@ -489,10 +489,9 @@ class Arena:
             A row for each posture. Fields: ``posture``, ``is_free``, and ``pair`` (2), the first two bodies that touch, :data:`NONE` where it is
             free. Statics count on after the bodies.
         """
-        places, turns = link_poses(positions, rotations, orthonormalize)
-        flat = None if turns is None else turns.reshape(-1, 4)
         columns = bodies_of("links", links)
-        return Pending(_native.postures(self._native, columns, len(places), places.reshape(-1, 3), flat), batch)
+        poses = poses_of_links(links, positions, rotations, orthonormalize)
+        return Pending(_native.postures(self._native, columns, *poses), batch)
 
     @query
     def joint_paths(
@@ -510,9 +509,10 @@ class Arena:
             quarter of the way from sample 3 to sample 4); ``time`` at which ``pair`` (2) meets, NaN unless the path is hit; ``pair`` is
             :data:`NONE` where it is free. Statics count on after the bodies.
         """
-        natives = [path._native() for path in all_of("paths", paths, JointPath)]
-        limit = whole("step_limit", step_limit)
-        return Pending(_native.joint_paths(self._native, bodies_of("links", links), natives, limit), batch)
+        columns, limit = bodies_of("links", links), whole("step_limit", step_limit)
+        robot = posed_links(links)
+        natives = [path._native(row, robot) for row, path in enumerate(all_of("paths", paths, JointPath))]
+        return Pending(_native.joint_paths(self._native, columns, natives, limit), batch)
 
     @query
     def prepare(self, queries: Sequence[tuple[str, str]]) -> Pending[Prepared]:

@@ -52,7 +52,10 @@ class BodyColumns:
     Cost: one pass over the columns; a body takes 64 bytes, and 24 more where positions are in float64.
     """
 
-    __slots__ = ("_native",)
+    __slots__ = ("_link_count", "_native")
+
+    #: How many links the robot has that the bodies belong to; None where they are of no robot.
+    _link_count: int | None
 
     def __init__(
         self,
@@ -71,6 +74,7 @@ class BodyColumns:
     ) -> None:
         hull_rows, count = leading("hulls", hulls, {"positions": positions, "rotations": rotations, "scales": scales})
         short, wide = (None, None) if positions is None else positions_column("positions", positions, count)
+        self._link_count = None
         self._native = _native.BodyColumns(
             hull_rows,
             short,
@@ -148,7 +152,7 @@ class BodyColumns:
         return len(self._native)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_bodies, (self._native.arrays(),))
+        return (_bodies, (self._native.arrays(), self._link_count))
 
     def __repr__(self) -> str:
         return f"<hullfield.collide.BodyColumns: {len(self)} bodies>"
@@ -163,8 +167,10 @@ _DEFAULTS: dict[str, npt.NDArray[Any]] = {
 }
 
 
-def _bodies(columns: dict[str, Any]) -> BodyColumns:
-    return BodyColumns(**columns)
+def _bodies(columns: dict[str, Any], link_count: int | None = None) -> BodyColumns:
+    bodies = BodyColumns(**columns)
+    bodies._link_count = link_count
+    return bodies
 
 
 def _unit(rotations: npt.NDArray[Any]) -> npt.NDArray[np.float64]:

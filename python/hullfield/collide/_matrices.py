@@ -12,6 +12,9 @@ from hullfield._errors import InvalidInputError
 #: How far the rotation of a robot's link may be from one with unit axes at right angles, in any of its numbers.
 _TOLERANCE = 1e-5
 
+#: How far the products of axes may be from those of unit vectors at right angles where rounding alone explains it.
+_EXACT = 1e-13
+
 
 def _nearest_rotations(axes: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """The rotations, (..., 3, 3), nearest to matrices that do not mirror, by their singular values."""
@@ -56,8 +59,12 @@ def rigid(
     Raises:
         InvalidInputError: one that scales or shears, unless the nearest rotation is to be taken.
     """
-    axes = _check(name, matrices)
-    turned = _nearest_rotations(axes)
+    axes = turned = _check(name, matrices)
+    # Most are rotations already, and the nearest ones take far longer to find.
+    off = np.abs(axes.swapaxes(-1, -2) @ axes - np.eye(3)).max(axis=(-2, -1), initial=0.0) > _EXACT
+    if off.any():
+        turned = axes.copy()
+        turned[off] = _nearest_rotations(axes[off])
     far = np.abs(axes - turned).max(axis=(-2, -1), initial=0.0) > _TOLERANCE
     if far.any() and not orthonormalize:
         raise InvalidInputError(
@@ -67,15 +74,18 @@ def rigid(
 
 
 def _quaternions(turned: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Unit quaternions of rotations: the eigenvectors of the largest eigenvalue of Bar-Itzhack's symmetric matrix."""
+    """Unit quaternions of rotations, from their largest part (Shepperd 1978)."""
     m = turned
+    # Row i is 4 qᵢ (x, y, z, w): each is the quaternion, but for its length.
     rows = np.empty((*m.shape[:-2], 4, 4))
+    trace = m[..., 0, 0] + m[..., 1, 1] + m[..., 2, 2]
+    rows[..., 3, 3] = 1 + trace
     for i in range(3):
-        for j in range(3):
-            rows[..., i, j] = m[..., i, j] + m[..., j, i]
-        rows[..., i, i] -= np.trace(m, axis1=-2, axis2=-1)
-    for i, (j, k) in enumerate(((2, 1), (0, 2), (1, 0))):
-        rows[..., i, 3] = rows[..., 3, i] = m[..., j, k] - m[..., k, j]
-    rows[..., 3, 3] = np.trace(m, axis1=-2, axis2=-1)
-    found: npt.NDArray[np.float64] = np.linalg.eigh(rows)[1][..., -1]
-    return np.ascontiguousarray(found)
+        rows[..., i, i] = 1 + 2 * m[..., i, i] - trace
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        rows[..., i, j] = rows[..., j, i] = m[..., i, j] + m[..., j, i]
+        rows[..., k, 3] = rows[..., 3, k] = m[..., j, i] - m[..., i, j]
+    largest = np.diagonal(rows, axis1=-2, axis2=-1).argmax(axis=-1)
+    row = np.take_along_axis(rows, largest[..., None, None], axis=-2)[..., 0, :]
+    found: npt.NDArray[np.float64] = row / np.linalg.norm(row, axis=-1, keepdims=True)
+    return found

@@ -13,15 +13,30 @@ from hullfield import _native
 from hullfield._arrays import ArrayLike, floats
 from hullfield._errors import InvalidInputError, InvalidTypeError
 from hullfield._scalars import flag, real
+from hullfield.collide._columns import BodyColumns
 from hullfield.collide._matrices import rigid
 from hullfield.collide._numbers import all_of
+
+
+def posed_links(links: BodyColumns) -> tuple[int, int] | None:
+    """How many links the robot of some bodies has, and how many of them queries take: those after the last with a body are no matter."""
+    if links._link_count is None:
+        return None
+    return links._link_count, int(links.arrays()["owners"].max()) + 1
+
+
+def _of_robot(name: str, shape: tuple[int, ...], count: int) -> None:
+    if shape[1] != count:
+        raise InvalidInputError(f"{name} has the shape {shape}: the robot has {count} links, not {shape[1]}")
 
 
 def link_poses(
     positions: ArrayLike, rotations: ArrayLike | None, orthonormalize: bool = False
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]:
-    """Checked positions, (n, links, 3), and rotations, (n, links, 4); or those of matrices, (n, links, 4, 4)."""
+    """Checked positions, (n, links, 3), and rotations, (n, links, 4); or those of matrices, (n, links, 4, 4) or (links, 4, 4)."""
     places = floats("positions", positions, None, np.float64, any_shape=True)
+    if places.ndim == 3 and places.shape[1:] == (4, 4):
+        places = places[None]
     wants_rotations = flag("orthonormalize", orthonormalize)
     if places.ndim == 4 and places.shape[2:] == (4, 4):
         if rotations is not None:
@@ -35,6 +50,22 @@ def link_poses(
     if turns.shape != (*places.shape[:2], 4):
         raise InvalidInputError(f"rotations has the shape {turns.shape}, it must be {(*places.shape[:2], 4)}")
     return places, turns
+
+
+def poses_of_links(
+    links: BodyColumns, positions: ArrayLike, rotations: ArrayLike | None, orthonormalize: bool
+) -> tuple[int, npt.NDArray[np.float64], npt.NDArray[np.float64] | None]:
+    """How many postures there are, and the poses of their links, (n, 3) and (n, 4): of a robot those that its bodies need."""
+    places, turns = link_poses(positions, rotations, orthonormalize)
+    robot = posed_links(links)
+    if robot is not None:
+        _of_robot("positions", places.shape, robot[0])
+        places, turns = _first(places, robot[1]), None if turns is None else _first(turns, robot[1])
+    return len(places), places.reshape(-1, 3), None if turns is None else turns.reshape(-1, 4)
+
+
+def _first(array: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.float64]:
+    return np.ascontiguousarray(array[:, :count])
 
 
 class JointPath:
@@ -72,8 +103,12 @@ class JointPath:
             bounds = bounds.copy()
         self._arrays = (places.copy(), None if turns is None else turns.copy(), bounds)
 
-    def _native(self) -> tuple[Any, ...]:
+    def _native(self, row: int, robot: tuple[int, int] | None) -> tuple[Any, ...]:
         places, turns, bounds = self._arrays
+        if robot is not None:
+            _of_robot(f"paths[{row}]", places.shape, robot[0])
+            places = _first(places, robot[1])
+            turns, bounds = (None if part is None else _first(part, robot[1]) for part in (turns, bounds))
         flat = None if bounds is None else bounds.reshape(-1)
         return (len(places), places.reshape(-1, 3), None if turns is None else turns.reshape(-1, 4), flat)
 

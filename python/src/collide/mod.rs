@@ -7,4 +7,5 @@ pub(crate) mod compounds;
 pub(crate) mod hull;
 pub(crate) mod pair;
 pub(crate) mod robot;
+pub(crate) mod robot_files;
 mod rows;

@@ -1,10 +1,10 @@
 //! Postures and paths of a robot.
 
 use hullfield::collide::{self, JointPath, JointStep, LinkPose, PathOptions};
-use numpy::PyReadonlyArrayDyn;
+use numpy::{PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-use crate::arrays::{optional, rows};
+use crate::arrays::{array, numbers, optional, rows};
 use crate::collide::arena::{Arena, batch};
 use crate::collide::columns::{BodyColumns, optional_rows};
 use crate::collide::rows::{PathCheck, PostureCheck};
@@ -75,4 +75,27 @@ pub(crate) fn joint_deviation(joints: Vec<(f64, Option<f64>)>, reach: f64) -> f6
     };
     let joints: Vec<JointStep> = joints.iter().map(step).collect();
     collide::joint_deviation(&joints, reach)
+}
+
+/// The deviation of a link in each of some steps. `changes` are those of the joints before it, (steps, joints), and `reaches` their reaches, NaN
+/// where a joint slides.
+#[pyfunction]
+pub(crate) fn joint_deviations(
+    py: Python<'_>,
+    changes: Doubles<'_>,
+    reaches: Doubles<'_>,
+    reach: f64,
+) -> PyResult<Py<PyAny>> {
+    let joint_count = changes.shape().get(1).copied().unwrap_or(0).max(1);
+    let (changes, reaches) = (numbers(py, "changes", &changes)?, numbers(py, "reaches", &reaches)?);
+    let mut joints = Vec::with_capacity(joint_count);
+    let steps = changes.chunks(joint_count).zip(reaches.chunks(joint_count)).map(|(changes, reaches)| {
+        joints.clear();
+        joints.extend(changes.iter().zip(reaches).map(|(&change, &reach)| match reach.is_nan() {
+            true => JointStep::Prismatic { length: change },
+            false => JointStep::Revolute { angle: change, reach },
+        }));
+        collide::joint_deviation(&joints, reach)
+    });
+    Ok(array(py, steps.collect()))
 }

@@ -14,10 +14,11 @@ use std::process::ExitCode;
 use imports::Package;
 
 /// The root files of the crates that are checked.
-const ROOTS: [&str; 10] = [
+const ROOTS: [&str; 11] = [
     "src/lib.rs",
     "cli/src/main.rs",
     "mesh-files/src/lib.rs",
+    "robot-files/src/lib.rs",
     "benches/src/main.rs",
     "tests/oracle/src/lib.rs",
     "xtask/src/main.rs",

@@ -32,7 +32,8 @@ impl Sources {
 }
 
 /// How the paths begin of what the tests are built from.
-const TESTED: [&str; 7] = ["Cargo", "src/", "shaders/", "tests/", "cli/", "mesh-files/", "examples/"];
+const TESTED: [&str; 8] =
+    ["Cargo", "src/", "shaders/", "tests/", "cli/", "mesh-files/", "robot-files/", "examples/"];
 
 /// Copies what git knows or would add from `tree` to `copy`, but for `src` and `shaders`, which it returns: they are written when it is known
 /// which mutants they hold. A file that is the same is left alone, so that little is built again. Also returns a hash of what is
