@@ -7,6 +7,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::mem::take;
 
 use glam::DVec3;
 
@@ -69,6 +70,9 @@ impl PartialOrd for QueuedFace {
     }
 }
 
+/// An edge from corner to corner, and the face beyond it.
+type HorizonEdge = (u32, u32, u32);
+
 struct ExactPolytope<'a, D: Witness<Vector = DVec3>> {
     difference: &'a D,
     points: Vec<Corner<DVec3>>,
@@ -76,6 +80,9 @@ struct ExactPolytope<'a, D: Witness<Vector = DVec3>> {
     queue: BinaryHeap<Reverse<QueuedFace>>,
     /// For each corner on the horizon, the new face whose edge starts there.
     fan: Vec<u32>,
+    /// The memory of [`add_point`](Self::add_point): the faces that a corner sees, and their horizon.
+    visible: Vec<u32>,
+    horizon: Vec<HorizonEdge>,
     /// The greatest lower bound of the gap, and its direction.
     lower: f64,
     axis: DVec3,
@@ -132,6 +139,8 @@ impl<'a, D: Witness<Vector = DVec3>> ExactPolytope<'a, D> {
             faces: Vec::new(),
             queue: BinaryHeap::new(),
             fan: Vec::new(),
+            visible: Vec::new(),
+            horizon: Vec::new(),
             lower: nearest.lower,
             axis: -nearest.axis,
         }
@@ -257,6 +266,13 @@ impl<'a, D: Witness<Vector = DVec3>> ExactPolytope<'a, D> {
             points.swap(1, 2);
         }
         self.points = points;
+        // Those of two boxes, mostly: growing step by step takes longer.
+        self.points.reserve(28);
+        self.fan.reserve(32);
+        self.faces.reserve(64);
+        self.queue.reserve(64);
+        self.visible.reserve(16);
+        self.horizon.reserve(16);
         for (corners, neighbours) in
             [([0, 1, 2], [1, 2, 3]), ([0, 3, 1], [3, 2, 0]), ([1, 3, 2], [1, 3, 0]), ([2, 3, 0], [2, 1, 0])]
         {
@@ -269,15 +285,16 @@ impl<'a, D: Witness<Vector = DVec3>> ExactPolytope<'a, D> {
         let [a, b, c] = corners.map(|corner| self.points[corner as usize].point);
         let (ab, ac) = (b - a, c - a);
         let cross = ab.cross(ac);
-        let length = cross.length();
-        let normal = plane_normal(a, b, c);
+        let normal = unit_normal(cross, [ab, ac, c - b]);
         let distance = normal.dot(a);
         let mut key = distance;
-        // The plane of a sliver is noise, but the distance of its points is not.
-        let scale = a.length() + ab.length() + ac.length();
-        if distance >= 0.0 && !(face_error(a, ab, ac) <= 1e-12 * scale * length) {
-            let weights = closest_weights(a, b, c);
-            key = (a * weights[0] + b * weights[1] + c * weights[2]).length();
+        if distance >= 0.0 {
+            // The plane of a sliver is noise, but the distance of its points is not.
+            let scale = a.length() + ab.length() + ac.length();
+            if !(face_error(a, ab, ac) <= 1e-12 * scale * cross.length()) {
+                let weights = closest_weights(a, b, c);
+                key = (a * weights[0] + b * weights[1] + c * weights[2]).length();
+            }
         }
         let face = self.faces.len() as u32;
         self.faces.push(ExactFace { corners, neighbours, normal, distance, alive: true, seen: false });
@@ -391,10 +408,11 @@ impl<'a, D: Witness<Vector = DVec3>> ExactPolytope<'a, D> {
         if !self.is_above(first, apex.point) {
             return;
         }
-        let mut seen = vec![first];
+        let (mut seen, mut horizon) = (take(&mut self.visible), take(&mut self.horizon));
+        seen.clear();
+        horizon.clear();
+        seen.push(first);
         self.faces[first as usize].seen = true;
-        // The edge from corner to corner, and the face beyond it.
-        let mut horizon: Vec<(u32, u32, u32)> = Vec::new();
         let mut at = 0;
         while at < seen.len() {
             let face = seen[at];
@@ -440,11 +458,17 @@ impl<'a, D: Witness<Vector = DVec3>> ExactPolytope<'a, D> {
                 next.neighbours[2] = face;
             }
         }
+        (self.visible, self.horizon) = (seen, horizon);
     }
 }
 
 /// Positive where `d` is below the plane through `a b c`, counter-clockwise from above. Exact.
 fn orientation(a: DVec3, b: DVec3, c: DVec3, d: DVec3) -> f64 {
+    // A side of a box along the axes. The general test takes its longest way where the points are in one plane.
+    let is_shared = |axis: usize| a[axis] == b[axis] && a[axis] == c[axis] && a[axis] == d[axis];
+    if is_shared(0) || is_shared(1) || is_shared(2) {
+        return 0.0;
+    }
     let coordinates = |v: DVec3| robust::Coord3D { x: v.x, y: v.y, z: v.z };
     robust::orient3d(coordinates(a), coordinates(b), coordinates(c), coordinates(d))
 }
@@ -452,8 +476,14 @@ fn orientation(a: DVec3, b: DVec3, c: DVec3, d: DVec3) -> f64 {
 /// The unit normal of the plane through `a b c`, counter-clockwise from outside, or 0 if the triangle has no area. Rounding tilts the normal
 /// of a sliver most along its longest edge, so that component is removed.
 fn plane_normal(a: DVec3, b: DVec3, c: DVec3) -> DVec3 {
-    let (ab, ac, bc) = (b - a, c - a, c - b);
-    let normal = ab.cross(ac).normalize_or_zero();
+    let (ab, ac) = (b - a, c - a);
+    unit_normal(ab.cross(ac), [ab, ac, c - b])
+}
+
+/// [`plane_normal`] of the cross product of the first two edges: `a b`, `a c`, `b c`.
+#[inline]
+fn unit_normal(cross: DVec3, [ab, ac, bc]: [DVec3; 3]) -> DVec3 {
+    let normal = cross.normalize_or_zero();
     let [ab2, ac2, bc2] = [ab, ac, bc].map(DVec3::length_squared);
     let (longest, squared) = if ab2 >= ac2 && ab2 >= bc2 {
         (ab, ab2)
