@@ -202,6 +202,9 @@ def indices(
 
     With ``count`` it has so many rows; a single number then stands for all of them.
     """
+    if type(value) is int and count is not None and columns is None and 0 <= value <= 0xFFFF_FFFF:
+        # One hull for all bodies, say: the way through arrays takes longer than all other columns.
+        return np.full(count, value, np.uint32)
     array = array_of(name, value)
     if array.size == 0 and array.ndim == 1:
         array = array.astype(np.uint32)

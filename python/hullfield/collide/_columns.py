@@ -182,7 +182,7 @@ def _unit(rotations: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
 def leading(name: str, value: ArrayLike, others: dict[str, ArrayLike | None]) -> tuple[npt.NDArray[np.uint32], int]:
     """The column that numbers hulls or compounds, and how many bodies there are: as many as it has rows, or else as other columns have."""
     count = None
-    if array_of(name, value).ndim == 0:
+    if type(value) is int or array_of(name, value).ndim == 0:
         given = ((other, rows_of(other, array)) for other, array in others.items() if array is not None)
         count = next((rows for _, rows in given if rows is not None), 1)
     rows = indices(name, value, count=count)
