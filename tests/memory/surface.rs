@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
-use hullfield::navigate::surface::{Model, Options as SurfaceOptions, Surface};
+use hullfield::navigate::surface::{Model, Options as SurfaceOptions, Place, Surface};
 
 use crate::models::{moebius, terrain};
 use crate::{CURRENT_BYTES, PEAK_BYTES, one_at_a_time};
@@ -60,4 +60,33 @@ fn a_surface_takes_less_than_200_bytes_per_triangle() {
         assert!(built > 100.0 && built < 200.0, "{name}: {built}");
         assert!(peak < 250.0, "{name}: {peak}");
     }
+}
+
+/// The most bytes that a call takes for each triangle, on the thread that calls.
+fn peak_per_triangle<T>(surface: &Surface, call: impl FnOnce() -> T) -> f64 {
+    let before = CURRENT_BYTES.with(Cell::get);
+    PEAK_BYTES.with(|peak| peak.set(before));
+    let answer = call();
+    let peak = (PEAK_BYTES.with(Cell::get) - before) as f64;
+    drop(answer);
+    peak / surface.triangles().len() as f64
+}
+
+/// A sheet of 2 n² triangles with hills on it, over which many paths bend.
+fn hills(n: u32) -> Model {
+    let lift = |[x, y]: [f64; 2]| [x, y, 3.0 * (y / 9.0).sin() * (x / 7.0).cos()];
+    let points = (0..(n + 1) * (n + 1)).map(|at| lift([at % (n + 1), at / (n + 1)].map(f64::from))).collect();
+    let squares = (0..n).flat_map(|y| (0..n).map(move |x| y * (n + 1) + x));
+    let faces: Vec<[u32; 3]> =
+        squares.flat_map(|a| [[a, a + 1, a + n + 2], [a, a + n + 2, a + n + 1]]).collect();
+    Model::triangles(points, &faces)
+}
+
+#[test]
+fn distances_of_vertices_take_a_tenth_of_a_field() {
+    let _lock = one_at_a_time();
+    let surface = Surface::new(&[hills(160)], SurfaceOptions::default()).unwrap();
+    let field = peak_per_triangle(&surface, || surface.field(Place::Vertex(0)).unwrap().at_vertices());
+    let distances = peak_per_triangle(&surface, || surface.distances(Place::Vertex(0)).unwrap());
+    assert!(10.0 * distances < field, "{distances} and {field} bytes a triangle");
 }

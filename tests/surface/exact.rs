@@ -330,7 +330,12 @@ fn sheets_that_share_non_manifold_edges() {
         let surface = Surface::new(&[model], SurfaceOptions::default()).unwrap();
         let cut = Surface::new(&[split(&surface)], SurfaceOptions::default()).unwrap();
         let fields = |surface: &Surface, points: &[Point]| -> Vec<Vec<f64>> {
-            points.iter().map(|&point| surface.field(point).unwrap().at_vertices()).collect()
+            let row = |&point: &Point| {
+                let row = surface.field(point).unwrap().at_vertices();
+                assert_eq!(surface.distances(point).unwrap(), row);
+                row
+            };
+            points.iter().map(row).collect()
         };
         let points: Vec<Point> = surface.vertices().collect();
         let distances = fields(&surface, &points);
@@ -510,6 +515,7 @@ fn fields_are_exact() {
             }
             // At every vertex, against the path there.
             let distances = field.at_vertices();
+            assert_eq!(surface.distances(source).unwrap(), distances, "{name} {source:?}");
             assert_eq!(distances.len(), surface.vertices().len());
             for (vertex, &distance) in surface.vertices().zip(&distances).step_by(97) {
                 let there = field.distance(vertex).unwrap().unwrap_or(f64::INFINITY);
@@ -550,6 +556,9 @@ fn fields_of_what_is_walkable() {
     let path = nowhere.path([0.5, 0.5, 0.0]).unwrap();
     assert!(matches!(path.reach, Reach::Off { end: PathEnd::Start, .. }));
     assert!(nowhere.at_vertices().iter().all(|distance| distance.is_infinite()));
+    assert_eq!(surface.distances([9.0; 3]).unwrap(), nowhere.at_vertices());
+    assert!(matches!(surface.distances([f64::NAN; 3]), Err(Error::Value { field: "source", .. })));
+    assert_eq!(surface.distances([0.1, 0.5, 0.3]).unwrap(), field.at_vertices());
     // Without the second square, goals beyond it are unreachable; without any, the source is off the mesh.
     surface.set_walkable_where(|triangle, _| triangle < 2);
     let field = surface.field([0.1, 0.5, 0.0]).unwrap();

@@ -45,6 +45,7 @@ fn same_as_points(name: &str, surface: &Surface, source: impl Into<Place> + Copy
     let source: Place = source.into();
     let field = surface.field(source).unwrap();
     let distances = field.at_vertices();
+    assert_eq!(surface.distances(source).unwrap(), distances, "{name}: from {source:?}, without a field");
     assert_eq!(distances.len(), surface.vertices().len());
     for (i, (vertex, &distance)) in surface.vertices().zip(&distances).enumerate() {
         let there = field.distance(Place::Vertex(i as u32)).unwrap().unwrap_or(f64::INFINITY);
@@ -360,6 +361,52 @@ fn distances_at_vertices_equal_those_of_points_there() {
         sources.extend((0..count).map(|_| vertices[(random.unit() * vertices.len() as f64) as usize]));
         for source in sources {
             same_as_points(name, &surface, source);
+        }
+    }
+}
+
+/// Windows are given back while the distances are searched, whatever the sizes of triangles, where three triangles meet in an edge, and where
+/// parts are not walkable.
+#[test]
+fn distances_without_a_field_are_those_of_fields() {
+    let lift = |[x, y]: [f64; 2]| [x, y, 2.0 * (0.9 * x).sin() * (0.7 * y).cos()];
+    let even = |x: u32, y: u32| lift([x, y].map(f64::from));
+    // From 1 to 4,000 units in a row.
+    let growing = |x: u32, y: u32| [1.15_f64.powi(x as i32), 3.0 * f64::from(y), f64::from(x * y % 5)];
+    let needles = |x: u32, y: u32| [1e-3 * f64::from(x), 40.0 * f64::from(y), f64::from((x + y) % 3)];
+    let tall = |x: u32, y: u32| [f64::from(x), 60.0 * f64::from((x * 7 + y * 5) % 3), f64::from(y)];
+    let mut sheets = vec![
+        ("even", sheet([60, 60], "by chance", false, even)),
+        ("growing", sheet([60, 40], "up", false, growing)),
+        ("needles", sheet([40, 30], "alternating", false, needles)),
+        ("tall", sheet([40, 40], "down", false, tall)),
+    ];
+    // Three sheets at one edge.
+    let (mut points, mut triangles) = (Vec::new(), Vec::new());
+    for angle in [0.0, 2.0, 4.0_f64] {
+        let (sin, cos) = angle.sin_cos();
+        let (own, faces) = sheet([30, 30], "rows in turn", false, |x, y| {
+            [f64::from(x) * cos, f64::from(x) * sin, f64::from(y)]
+        });
+        let first = points.len() as u32;
+        points.extend(own);
+        triangles.extend(faces.into_iter().map(|face| face.map(|corner| corner + first)));
+    }
+    sheets.push(("three sheets", (points, triangles)));
+    for (name, (points, triangles)) in sheets {
+        let mut surface =
+            Surface::new(&[Model::triangles(points, &triangles)], SurfaceOptions::default()).unwrap();
+        let count = surface.triangles().len() as u32;
+        let mut random = Random::new(seed(0xd157));
+        for step in 0..extent(4, 12) {
+            if step % 2 == 1 {
+                surface.set_walkable_where(|triangle, _| triangle * 7 % 11 > 1 || triangle + 2 > count);
+            }
+            let source = random.on(&surface);
+            let source: Place = if step % 3 == 0 { Place::Vertex(step as u32) } else { source.into() };
+            let expected = surface.field(source).unwrap().at_vertices();
+            assert!(expected.iter().any(|distance| distance.is_finite()), "{name}: {source:?}");
+            assert_eq!(surface.distances(source).unwrap(), expected, "{name}: {source:?}");
         }
     }
 }

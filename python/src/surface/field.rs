@@ -60,8 +60,7 @@ pub(crate) fn distances(
     Pending::run(move |cancel| {
         let count = wanted.as_ref().map_or(surface.vertices().len(), Vec::len);
         let row = |source: usize| {
-            let field = surface.field(sources[source])?;
-            let all = field.at_vertices();
+            let all = surface.distances(sources[source])?;
             let Some(wanted) = &wanted else { return Ok(all) };
             let pick = |&vertex: &u32| all.get(vertex as usize).copied().unwrap_or(f64::INFINITY);
             Ok(wanted.iter().map(pick).collect::<Vec<f64>>())

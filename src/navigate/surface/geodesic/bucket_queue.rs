@@ -20,6 +20,8 @@ pub(crate) struct BucketQueue {
     current_entries: Vec<Entry>,
     /// Entries beyond the last bucket.
     overflow: Vec<Entry>,
+    /// The memory of buckets that are behind, for those ahead.
+    spare: Vec<Vec<Entry>>,
     /// The index of the current bucket.
     current: usize,
     /// The key at which bucket 0 begins.
@@ -36,6 +38,7 @@ impl Default for BucketQueue {
             buckets: vec![Vec::new(); BUCKET_COUNT],
             current_entries: Vec::new(),
             overflow: Vec::new(),
+            spare: Vec::new(),
             current: 0,
             first_key: 0.0,
             buckets_per_key: 1.0,
@@ -71,7 +74,12 @@ impl BucketQueue {
         let bucket = (((entry.key - self.first_key) * self.buckets_per_key) as usize).max(self.current);
         match self.buckets.get_mut(bucket) {
             Some(_) if bucket == self.current && !self.is_fifo => self.current_entries.push(entry),
-            Some(bucket) => bucket.push(entry),
+            Some(bucket) => {
+                if bucket.capacity() == 0 {
+                    *bucket = self.spare.pop().unwrap_or_default();
+                }
+                bucket.push(entry);
+            }
             None => self.overflow.push(entry),
         }
     }
@@ -89,7 +97,11 @@ impl BucketQueue {
             }
             match self.buckets.get_mut(self.current) {
                 Some(bucket) if !bucket.is_empty() => std::mem::swap(bucket, &mut self.current_entries),
-                _ => {
+                emptied => {
+                    let emptied = emptied.map(std::mem::take).unwrap_or_default();
+                    if emptied.capacity() > 0 {
+                        self.spare.push(emptied);
+                    }
                     self.current += 1;
                     if self.current >= BUCKET_COUNT {
                         self.refill();
@@ -97,6 +109,11 @@ impl BucketQueue {
                 }
             }
         }
+    }
+
+    /// The distance that has been reached: no entry in the queue has a lesser key, but for those that were pushed with one.
+    pub(crate) fn reached(&self) -> f64 {
+        self.first_key + self.current as f64 / self.buckets_per_key
     }
 
     /// Refills the buckets from the overflow, beginning with its least key.

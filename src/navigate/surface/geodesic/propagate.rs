@@ -13,14 +13,13 @@ use std::f64::consts::PI;
 use glam::DVec3;
 
 use crate::navigate::surface::geodesic::nodes::OneRingShape;
+use crate::navigate::surface::geodesic::side_frame::SideFrame;
 use crate::navigate::surface::geodesic::wall_boxes::is_wall;
 use crate::navigate::surface::geodesic::window::{
     Arrival, CORNER, NodeState, Predecessor, SLOTS_PER_SIDE, SearchMode, TriangleWindows, WallHit, Window,
     WindowQuery, WindowSearch, length,
 };
-use crate::navigate::surface::mesh::topology::{
-    ANGLE_ROUNDING, Face, Mesh, NON_MANIFOLD, NONE, next, previous,
-};
+use crate::navigate::surface::mesh::topology::{ANGLE_ROUNDING, Face, NON_MANIFOLD, NONE, next, previous};
 
 /// Relative to a distance: a window that is longer by less is not dropped, so that rounding drops none.
 const ROUNDING_MARGIN: f64 = 1e-12;
@@ -42,7 +41,7 @@ const RECYCLED_AFTER: usize = 4096;
 /// nothing.
 pub(crate) struct Propagation<'a, 'b, const TO_WALL: bool> {
     pub(crate) query: &'a WindowQuery<'b>,
-    nodes: &'b [[u32; 3]],
+    pub(crate) nodes: &'b [[u32; 3]],
     pub(crate) search: &'a mut WindowSearch,
     /// Few windows of each side are kept, and the order is that of A*, not of distances.
     is_coarse: bool,
@@ -70,7 +69,8 @@ struct CornerState {
 impl<'a, 'b, const TO_WALL: bool> Propagation<'a, 'b, TO_WALL> {
     pub(crate) fn new(query: &'a WindowQuery<'b>, search: &'a mut WindowSearch) -> Self {
         let is_coarse = matches!(query.mode, SearchMode::Coarse);
-        let has_goal = !matches!(query.mode, SearchMode::Paths | SearchMode::Distances);
+        let has_goal =
+            !matches!(query.mode, SearchMode::Paths | SearchMode::Vertices { .. } | SearchMode::Distances);
         let limit = if let SearchMode::Wall { limit, .. } = query.mode { limit } else { CORNER };
         let nodes = query.nodes.of(query.mesh);
         let slot_count = if query.heuristic.is_some() { SLOTS_PER_SIDE } else { UNGUIDED_SLOTS };
@@ -83,6 +83,9 @@ impl<'a, 'b, const TO_WALL: bool> Propagation<'a, 'b, TO_WALL> {
     pub(crate) fn run(mut self) -> Arrival {
         self.seed();
         self.propagate();
+        if matches!(self.query.mode, SearchMode::Vertices { .. }) {
+            self.release_all();
+        }
         self.arrival
     }
 
@@ -167,8 +170,10 @@ impl<'a, 'b, const TO_WALL: bool> Propagation<'a, 'b, TO_WALL> {
                 self.expand_vertex(entry.index & !CORNER);
             } else {
                 self.cross_triangle(entry.index);
-                if matches!(self.query.mode, SearchMode::Distances) {
-                    self.search.free.push_back(entry.index);
+                match self.query.mode {
+                    SearchMode::Distances => self.search.free.push_back(entry.index),
+                    SearchMode::Vertices { .. } => self.retire(entry),
+                    _ => {}
                 }
             }
         }
@@ -204,14 +209,20 @@ impl<'a, 'b, const TO_WALL: bool> Propagation<'a, 'b, TO_WALL> {
             return;
         }
         let (triangle, k) = (corner as usize / 3, corner as usize % 3);
-        let predecessor = self.search.state.predecessors.len() as u32;
+        let next_predecessor = self.search.state.predecessors.len() as u32;
         let node = self.node_state(self.nodes[triangle][k], self.query.mesh.triangles[triangle][k]);
         if !(distance < node.distance) {
             return;
         }
-        (node.distance, node.predecessor) = (distance, predecessor);
+        // The predecessor of a longer path is of no use any more.
+        let index = if node.predecessor == NONE { next_predecessor } else { node.predecessor };
+        (node.distance, node.predecessor) = (distance, index);
         let bound_ahead = node.bound_ahead;
-        self.search.state.predecessors.push(Predecessor { corner, window, along_edge, is_expanded: false });
+        let predecessor = Predecessor { corner, window, along_edge, is_expanded: false };
+        match self.search.state.predecessors.get_mut(index as usize) {
+            Some(old) => *old = predecessor,
+            None => self.search.state.predecessors.push(predecessor),
+        }
         let key = if self.is_coarse { distance + bound_ahead } else { distance };
         self.search.open.push(key, corner | CORNER);
     }
@@ -369,6 +380,10 @@ impl<'a, 'b, const TO_WALL: bool> Propagation<'a, 'b, TO_WALL> {
             if is_opposed { (width - to, width - from, width - x) } else { (from, to, x) };
         let reused = match mode {
             SearchMode::Distances if self.search.free.len() > RECYCLED_AFTER => self.search.free.pop_front(),
+            SearchMode::Vertices { .. } => {
+                self.check_entry(triangle);
+                self.search.free.pop_back()
+            }
             _ => None,
         };
         let index = reused.unwrap_or(self.search.state.windows.len() as u32);
@@ -381,6 +396,9 @@ impl<'a, 'b, const TO_WALL: bool> Propagation<'a, 'b, TO_WALL> {
         let generation = self.search.state.generation;
         if self.search.state.triangles[triangle as usize].generation != generation {
             self.search.state.triangles[triangle as usize] = TriangleWindows::new(generation);
+            if matches!(mode, SearchMode::Vertices { .. }) {
+                self.search.entered.push(triangle);
+            }
         }
         let (previous_on_side, source_depth) = (NONE, height);
         let mut window =
@@ -527,26 +545,5 @@ impl PseudoSource {
     #[inline]
     fn to(&self, place: f64) -> f64 {
         length(place - self.x, self.height)
-    }
-}
-
-/// The frame of a side: along it, and from it into its triangle.
-pub(crate) struct SideFrame {
-    origin: DVec3,
-    direction: DVec3,
-    width: f64,
-}
-
-impl SideFrame {
-    pub(crate) fn new(mesh: &Mesh, side: u32) -> Self {
-        let [origin, end] = mesh.ends(side).map(|vertex| mesh.points[vertex as usize]);
-        let width = origin.distance(end);
-        Self { origin, direction: (end - origin) / width, width }
-    }
-
-    /// The coordinates of a point of the side's triangle.
-    pub(crate) fn local(&self, point: DVec3) -> (f64, f64) {
-        let offset = point - self.origin;
-        (offset.dot(self.direction), offset.cross(self.direction).length())
     }
 }

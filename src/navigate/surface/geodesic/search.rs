@@ -11,6 +11,13 @@ use crate::navigate::surface::mesh::topology::Mesh;
 /// The width of a bucket of the open list, relative to the mean edge length.
 const BUCKET_WIDTH: f64 = 0.25;
 
+impl SearchMode<'_> {
+    /// [`SearchMode::Vertices`]: a bucket's width of slack is far more than the rounding of distances.
+    pub(crate) fn vertices(mesh: &Mesh) -> Self {
+        Self::Vertices { slack: BUCKET_WIDTH * mesh.mean_edge }
+    }
+}
+
 impl WindowSearch {
     /// Finds the strip of the shortest path, as [`Unfolded::lay_out`](crate::navigate::surface::geodesic::unfold::Unfolded::lay_out) takes it, and its first
     /// and last triangle; `None` where no path is shorter than the bound.
@@ -39,6 +46,9 @@ impl WindowSearch {
         // come early should not take the few slots of a side.
         let is_fifo = !matches!(query.mode, SearchMode::Coarse) || query.heuristic.is_none();
         self.reset(query.mesh, query.nodes, is_fifo);
+        if matches!(query.mode, SearchMode::Vertices { .. }) {
+            self.at_vertices.resize(query.mesh.points.len(), f64::INFINITY);
+        }
         let arrival = Propagation::<TO_WALL>::new(query, self).run();
         if self.is_full {
             let count = u64::from(CORNER);
@@ -51,6 +61,9 @@ impl WindowSearch {
         self.open.reset(BUCKET_WIDTH * mesh.mean_edge, is_fifo);
         self.is_full = false;
         self.free.clear();
+        self.entered.clear();
+        self.at_vertices.clear();
+        (self.retired_count, self.is_released_early) = (0, false);
         let state = &mut self.state;
         state.windows.clear();
         state.predecessors.clear();

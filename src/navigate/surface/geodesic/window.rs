@@ -11,6 +11,7 @@ use glam::DVec3;
 use crate::navigate::surface::geodesic::bucket_queue::BucketQueue;
 use crate::navigate::surface::geodesic::landmark_heuristic::LandmarkHeuristic;
 use crate::navigate::surface::geodesic::nodes::{Nodes, OneRing};
+use crate::navigate::surface::geodesic::side_frame::SideFrame;
 use crate::navigate::surface::geodesic::unfold::push_crossing;
 use crate::navigate::surface::geodesic::wall_boxes::WallBoxes;
 use crate::navigate::surface::mesh::topology::{Mesh, NONE, next, previous};
@@ -134,11 +135,13 @@ pub(crate) struct TriangleWindows {
     pub(crate) generation: u32,
     /// Whether it is a goal triangle.
     pub(crate) is_at_goal: bool,
+    /// Whether its windows were given back, in [`SearchMode::Vertices`].
+    pub(crate) is_released: bool,
 }
 
 impl TriangleWindows {
     pub(crate) fn new(generation: u32) -> Self {
-        Self { windows: [[NONE; SLOTS_PER_SIDE]; 3], generation, is_at_goal: false }
+        Self { windows: [[NONE; SLOTS_PER_SIDE]; 3], generation, is_at_goal: false, is_released: false }
     }
 }
 
@@ -209,6 +212,14 @@ pub(crate) struct WindowSearch {
     pub(crate) free: VecDeque<u32>,
     /// The limit of windows was exceeded.
     pub(crate) is_full: bool,
+    /// In [`SearchMode::Vertices`]: the triangles that windows have entered and that were not released.
+    pub(crate) entered: Vec<u32>,
+    /// In [`SearchMode::Vertices`]: the lengths of the shortest paths through windows to each vertex.
+    pub(crate) at_vertices: Vec<f64>,
+    /// How many windows were propagated since it was last looked which can be given back.
+    pub(crate) retired_count: usize,
+    /// A triangle's windows were given back too early: the distances may be wrong.
+    pub(crate) is_released_early: bool,
 }
 
 /// What a search looks for, and how exactly.
@@ -221,6 +232,9 @@ pub(crate) enum SearchMode<'a> {
     Coarse,
     /// Exact paths to everywhere, without a goal.
     Paths,
+    /// As `Paths`, but only the distances of vertices remain: windows are given back once no other window can enter their triangle (see
+    /// `release.rs`). That is judged by the distance that the search has reached, less `slack`.
+    Vertices { slack: f64 },
     /// Distances of vertices only, nearly exact: slivers of windows are dropped, and windows are recycled once propagated. Each distance is
     /// that of some path. On scanned and modelled meshes they are 0.005 % too long on average, and 1 % at few vertices.
     Distances,
@@ -271,6 +285,26 @@ impl SearchState {
         let previous =
             move |&window: &u32| Some(self.windows[window as usize].previous_on_side).filter(is_one);
         std::iter::successors(Some(latest).filter(is_one), previous)
+    }
+
+    /// Calls `visit` with the length of the shortest path to each goal through each window that entered by a side, and the window. The goals
+    /// are points of the side's triangle.
+    #[inline]
+    pub(crate) fn for_each_through<const N: usize>(
+        &self,
+        mesh: &Mesh,
+        side: u32,
+        goals: [DVec3; N],
+        mut visit: impl FnMut(usize, f64, u32),
+    ) {
+        let frame = SideFrame::new(mesh, side);
+        let goals = goals.map(|goal| frame.local(goal));
+        for index in self.windows_at(side) {
+            let window = &self.windows[index as usize];
+            for (i, &(at, height)) in goals.iter().enumerate() {
+                visit(i, window.through(at, height), index);
+            }
+        }
     }
 
     /// The distance of a node; infinite if it was not reached.
