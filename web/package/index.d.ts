@@ -843,6 +843,13 @@ export class Room {
    * @throws {HullfieldError} for a cell that is not convex, and for a vertex that does not exist.
    */
   static fromCells(vertices: Float64Array, cells: readonly Uint32Array[], options?: RoomOptions): Room;
+  /**
+   * A room of several polygons. The floor is what any of them holds: polygons that share a part of an edge are one floor, polygons apart are islands.
+   *
+   * @param polygons each a list of rings, (n, 2): the outer one, then holes.
+   * @throws {HullfieldError} as the constructor, and for a polygon without rings.
+   */
+  static fromPolygons(polygons: readonly (readonly Float64Array[])[], options?: RoomOptions): Room;
   /** The path between two points. Throws for a number that is not finite. */
   path(start: Vector2, goal: Vector2, options?: RoomPathOptions): RoomPath;
   /** The paths of many queries, (n, 4): start and goal. */
@@ -873,6 +880,11 @@ export class Room {
   setDoor(door: number, isOpen: boolean): void;
   /** How many doors there are. */
   readonly doorCount: number;
+  /**
+   * The ends of `RoomOptions.doors` that are on no wall, so that agents can walk around the door: which door, where, and how far the nearest wall is. Without
+   * `repair` such a door is an error.
+   */
+  readonly freeDoorEnds: { door: number; end: Float64Array; distance: number }[];
   /** How many parts the room has between which there is no way. */
   readonly islandCount: number;
   /** Where a ray first meets a wall, or ends: `wall` has its two vertices, or {@link NONE}. Null where the ray begins off the room. */
@@ -946,10 +958,18 @@ export class Surface {
   path(start: Place, goal: Place, options?: SurfacePathOptions): SurfacePath;
   /** The paths of many queries, (n, 6): the positions of start and goal. */
   paths(queries: Float64Array, options?: SurfacePathOptions): SurfacePath[];
-  /** The exact distance of each vertex from a source; infinite where there is no way. */
+  /**
+   * The exact distance of each vertex from a source; infinite where there is no way. A value belongs to its vertex: vertices that lie hardly apart, as
+   * on the two lips of a slit, have their own.
+   */
   distances(source: Place): Float64Array;
-  /** The point of the surface nearest to a position, its distance and its face; null where it is farther than `maxSnap`. */
-  nearestPoint(point: Place): { position: Float64Array; distance: number; face: number } | null;
+  /**
+   * The point of the surface nearest to a position, its distance and its face; null where no face is walkable. `vertex` is the vertex that it is, or {@link NONE}:
+   * where vertices lie hardly apart, it says which one was taken.
+   */
+  nearestPoint(point: Place): { position: Float64Array; distance: number; face: number; vertex: number } | null;
+  /** The vertex that a position on a face is, to the bit, or {@link NONE}. Throws for a face that does not exist. */
+  vertexAt(face: number, position: Vector3): number;
   /**
    * Where a straight walk over the surface meets a wall, or ends after `maxDistance`: `wall` has its two vertices, or {@link NONE}. Null where it begins off
    * the surface. Throws for a direction that is at right angles to the surface.

@@ -340,6 +340,49 @@ test("obstacles and doors of a room", { skip }, () => {
   assert.equal(cells.addDoorCells(new Uint32Array([1])), 1);
 });
 
+test("a room of several polygons, and doors that end on no wall", { skip }, () => {
+  const { Room } = hullfield;
+  const square = (x, y, size) => new Float64Array([x, y, x + size, y, x + size, y + size, x, y + size]);
+  // Two squares of which one has a hole that the third polygon fills in part, and a fourth apart from them.
+  const room = Room.fromPolygons([[square(0, 0, 4), square(1, 1, 2)], [square(4, 0, 4)], [square(1, 1, 1)], [square(20, 0, 2)]]);
+  assert.deepEqual([room.area, room.islandCount], [16 - 4 + 16 + 1 + 4, 2]);
+  assert.deepEqual([room.path([0.5, 0.5], [6, 0.5]).length, room.path([0.5, 0.5], [21, 1]).reach], [5.5, "unreachable"]);
+  // Overlapping polygons are one floor.
+  assert.deepEqual([Room.fromPolygons([[square(0, 0, 3)], [square(2, 0, 3)]]).area, room.freeDoorEnds.length], [15, 0]);
+  const polygons = [[square(0, 0, 10)]];
+  const ajar = Room.fromPolygons(polygons, { doors: new Float64Array([5, 0, 5, 10, 2, 0, 2, 7.5]) });
+  assert.deepEqual(ajar.freeDoorEnds.map(({ door, end, distance }) => [door, ...end, distance]), [[1, 2, 7.5, 2]]);
+  assert.ok(ajar.freeDoorEnds[0].end instanceof Float64Array);
+  assert.throws(() => Room.fromPolygons(polygons, { doors: new Float64Array([2, 0, 2, 7.5]), repair: false }), sentence(/door 0 ends at .*on no wall/));
+  assert.throws(() => Room.fromPolygons([[square(0, 0, 1)], []]), sentence(/polygon 1: it has no rings/));
+  assert.throws(() => Room.fromPolygons([square(0, 0, 1)]), sentence(/polygons\[0\] is of the class Float64Array, it must be an array/));
+  assert.throws(() => Room.fromPolygons([[[0, 0, 1, 0, 1, 1]]]), sentence(/polygons\[0\]\[0\] is of the class Array, it must be a Float64Array/));
+  assert.throws(() => Room.fromPolygons(), sentence(/polygons is missing, it must be an array/));
+});
+
+test("vertices that almost coincide keep their own distances", { skip }, () => {
+  const { NONE, Surface } = hullfield;
+  const [beyond, rounded] = [1 + Number.EPSILON, (all) => [...all].map((number) => Number(number.toFixed(9)))];
+  // Two squares side by side that share no vertex: 4 lies at 1, and 7 at 2, but for the last bit.
+  const vertices = new Float64Array([0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, beyond, 0, 0, 2, 0, 0, 2, 1, 0, beyond, 1, 0]);
+  const apart = new Surface(vertices, new Uint32Array([0, 1, 2, 0, 2, 3, 4, 5, 6, 4, 6, 7]));
+  const [far, diagonal] = [Infinity, 1.414213562];
+  assert.deepEqual(rounded(apart.distances(0)), [0, 1, diagonal, 1, far, far, far, far]);
+  assert.deepEqual(rounded(apart.distances(4)), [far, far, far, far, 0, 1, diagonal, 1]);
+  // A sheet with a slit from its edge to its middle: from one lip to the other the way goes around the slit's end.
+  const slit = new Surface(
+    new Float64Array([0, 0, 0, 2, 0, 0, 2, 1, 0, 2, 2, 0, 0, 2, 0, 0, beyond, 0, 0, 1, 0, 1, 1, 0]),
+    new Uint32Array([0, 1, 7, 1, 2, 7, 2, 3, 7, 3, 4, 7, 4, 5, 7, 6, 0, 7]),
+  );
+  near([slit.distances(6)[5], slit.path(6, 5).length], [2, 2]);
+  const corner = apart.nearestPoint([0, 1, 3]);
+  assert.deepEqual([corner.vertex, apart.vertexAt(corner.face, corner.position), apart.nearestPoint(7).vertex], [3, 3, 7]);
+  assert.deepEqual([apart.nearestPoint([0.5, 0.25, 0]).vertex, apart.vertexAt(0, [0.5, 0.25, 0])], [NONE, NONE]);
+  assert.deepEqual([apart.vertexAt(0, [1, 0, 0]), apart.vertexAt(2, [beyond, -0, 0]), apart.vertexAt(2, [1, 0, 0])], [1, 4, NONE]);
+  assert.throws(() => apart.vertexAt(4, [0, 0, 0]), sentence(/face 4 does not exist, there are 4/, "missing"));
+  assert.throws(() => apart.vertexAt(0, [0, NaN, 0]), sentence(/NaN/, "value"));
+});
+
 test("a geodesic over a square and over an edge", { skip }, () => {
   const { Surface } = hullfield;
   const square = new Surface(new Float64Array([0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0]), new Uint32Array([0, 1, 2, 0, 2, 3]));

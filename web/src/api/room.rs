@@ -49,6 +49,12 @@ fn path_options(options: &JsValue) -> Read<PathOptions> {
     Ok(PathOptions { method, to_nearest: fields.read("toNearest", flag, false)? })
 }
 
+/// The rings of a polygon, or of holes: a list of rows of two numbers.
+fn rings(name: &str, value: &JsValue) -> Read<Vec<Vec<[f64; 2]>>> {
+    let ring = |(at, ring)| rows::<Float64Array, 2>(&format!("{name}[{at}]"), &ring);
+    list(name, value)?.iter().enumerate().map(ring).collect()
+}
+
 /// Where a path that is not there could end; none where there is a path.
 fn nearest(reach: &Reach<[f64; 2]>) -> Option<[f64; 2]> {
     match reach {
@@ -78,13 +84,22 @@ impl Room {
     #[wasm_bindgen(constructor)]
     pub fn new(outer: &JsValue, holes: &JsValue, options: &JsValue) -> Result<Self, JsValue> {
         let outer = rows::<Float64Array, 2>("outer", outer)?;
-        let mut rings = Vec::new();
-        if !holes.is_undefined() && !holes.is_null() {
-            for (row, hole) in list("holes", holes)?.iter().enumerate() {
-                rings.push(rows::<Float64Array, 2>(&format!("holes[{row}]"), &hole)?);
-            }
-        }
-        let room = room::Room::new(&outer, &rings, room_options(options)?);
+        let has_holes = !holes.is_undefined() && !holes.is_null();
+        let holes = if has_holes { rings("holes", holes)? } else { Vec::new() };
+        let room = room::Room::new(&outer, &holes, room_options(options)?);
+        room.map(|room| Self { room }).map_err(|error| thrown(&error))
+    }
+
+    /// A room of several polygons, each a list of rings: the outer one, then holes. The floor is what any of them holds.
+    ///
+    /// # Errors
+    /// As the constructor; a polygon without rings.
+    #[wasm_bindgen(js_name = fromPolygons)]
+    pub fn from_polygons(polygons: &JsValue, options: &JsValue) -> Result<Self, JsValue> {
+        let polygon = |(at, polygon)| rings(&format!("polygons[{at}]"), &polygon);
+        let polygons: Vec<_> =
+            list("polygons", polygons)?.iter().enumerate().map(polygon).collect::<Read<_>>()?;
+        let room = room::Room::from_polygons(&polygons, room_options(options)?);
         room.map(|room| Self { room }).map_err(|error| thrown(&error))
     }
 
@@ -231,6 +246,16 @@ impl Room {
     #[wasm_bindgen(getter, js_name = doorCount)]
     pub fn door_count(&self) -> usize {
         self.room.door_count()
+    }
+
+    /// The ends of doors that are on no wall, so that agents can walk around them: the door, the end, and how far the nearest wall is.
+    #[wasm_bindgen(getter, js_name = freeDoorEnds)]
+    pub fn free_door_ends(&self) -> Array {
+        let row = |free: &room::FreeDoorEnd| {
+            let row = Row::default().set("door", free.door).doubles("end", free.end.into_iter());
+            JsValue::from(row.set("distance", free.distance))
+        };
+        self.room.free_door_ends().iter().map(row).collect()
     }
 
     /// How many parts the room has between which there is no way.

@@ -1,7 +1,10 @@
 //! Shortest paths over triangle meshes.
 
 use hullfield::navigate::Reach;
-use hullfield::navigate::surface::{self, Link, LoadOptions, Method, Model, Options, PathOptions, Place};
+use hullfield::navigate::surface::{
+    self, Link, LoadOptions, Method, Model, Options, PathOptions, Place, Point,
+};
+use hullfield::{Error, Location};
 use js_sys::{Array, Float64Array, Uint8Array, Uint32Array};
 use wasm_bindgen::prelude::*;
 
@@ -129,8 +132,8 @@ impl Surface {
     /// # Errors
     /// A vertex that does not exist, a number that is not finite.
     pub fn distances(&self, source: &JsValue) -> Result<Float64Array, JsValue> {
-        let field = self.surface.field(place("source", source)?).map_err(|error| thrown(&error))?;
-        Ok(Float64Array::from(field.at_vertices().as_slice()))
+        let distances = self.surface.distances(place("source", source)?).map_err(|error| thrown(&error))?;
+        Ok(Float64Array::from(distances.as_slice()))
     }
 
     /// The point of the surface nearest to a position; none where it is farther than `maxSnap`.
@@ -145,8 +148,26 @@ impl Surface {
                 .doubles("position", found.position.into_iter())
                 .set("distance", found.distance)
                 .set("face", found.triangle)
+                .set("vertex", self.surface.vertex_at(&found).unwrap_or(NONE))
                 .into()
         }))
+    }
+
+    /// The vertex that a position on a face is, to the bit; `NONE` where it is none of the face's corners.
+    ///
+    /// # Errors
+    /// A face that does not exist, a number that is not finite.
+    #[wasm_bindgen(js_name = vertexAt)]
+    pub fn vertex_at(&self, face: &JsValue, position: &JsValue) -> Result<u32, JsValue> {
+        let (triangle, position) = (whole("face", face)?, vector::<3>("position", position)?);
+        let (index, count) = (u64::from(triangle), self.surface.triangles().len() as u64);
+        if index >= count {
+            return Err(thrown(&Error::Missing { at: Location::Argument, what: "face", index, count }));
+        }
+        // It refuses what is not finite.
+        let place = Place::Triangle { triangle, position };
+        self.surface.nearest_point(place).map_err(|error| thrown(&error))?;
+        Ok(self.surface.vertex_at(&Point { triangle, position, distance: 0.0 }).unwrap_or(NONE))
     }
 
     /// Where a straight walk over the surface meets a wall, or ends; none where it begins off the surface.
