@@ -1,5 +1,5 @@
 // The tab collide: bodies that tumble in a box, coloured by the verdicts of their pairs.
-import { buttons, slider } from "./controls.js";
+import { buttons, msText, slider } from "./controls.js";
 
 const KINDS = [["box", "boxes"], ["ball", "balls"], ["capsule", "capsules"], ["cone", "cones"], ["polytope", "random polytopes"]];
 const MOST_BODIES = 50_000;
@@ -115,12 +115,13 @@ function contacts(panel) {
 export default {
   name: "collide",
   title: "Collide",
-  about: "Convex bodies tumble in a box. Each has the colour of its worst pair. Drag one to see its contacts.",
+  about: "Convex bodies tumble in a box, coloured by their worst pair. Drag one to see its contacts.",
+  legend: [["chosen", "the chosen body"], ["contact", "where it touches, and the way out"]],
   still: { paused: "1" },
   keys: "Space pauses, Page Down chooses a body, W A S D Q E move it, Escape lets it go. Arrow keys turn the scene, plus and minus zoom.",
   build(panel, send) {
     const count = slider(panel, send, {
-      name: "bodies", label: "Bodies", min: 0, max: 1, step: 0.005, value: 10_000, show: (x) => number.format(x), of: countAt, to: placeOf,
+      name: "bodies", label: "Bodies", min: 0, max: 1, step: 0.005, value: 2_000, show: (x) => number.format(x), of: countAt, to: placeOf,
     });
     const speed = slider(panel, send, { name: "speed", label: "Speed", min: 0, max: 4, step: 0.1, value: 1, show: (x) => x.toFixed(1) });
     const showKinds = kinds(panel, send);
@@ -133,15 +134,29 @@ export default {
     const [pause, , letGo] = row.children;
     pause.id = "control-pause";
     letGo.disabled = true;
-    const take = { counts: legend(panel), comparison: comparison(panel), contacts: contacts(panel) };
+    let pairs = null;
+    const showCounts = legend(panel);
+    const counts = (message) => {
+      pairs = message.candidates;
+      showCounts(message);
+    };
+    const take = { counts, comparison: comparison(panel), contacts: contacts(panel) };
     return {
-      state({ bodies = 10_000, speed: wanted = 1, kinds = ALL, seed = 1, paused = 0 }) {
+      state({ bodies = 2_000, speed: wanted = 1, kinds = ALL, seed = 1, paused = 0 }) {
         count.value = Number(bodies);
         speed.value = Number(wanted);
         showKinds(kinds);
         if (document.activeElement !== seedInput) seedInput.value = seed;
         pause.textContent = Number(paused) ? "Go on" : "Pause";
         pause.setAttribute("aria-pressed", Boolean(Number(paused)));
+      },
+      badge(ms) {
+        const [judge, draw] = [ms["judge (GPU's clock)"] ?? ms.judge, ms["draw (GPU's clock)"] ?? ms.draw];
+        return [
+          ...(pairs === null ? [] : [`${number.format(pairs)} pairs`]),
+          ...(judge === undefined ? [] : [`judge ${msText(judge)} ms`]),
+          ...(draw === undefined ? [] : [`draw ${msText(draw)} ms`]),
+        ];
       },
       message(message) {
         take[message.type]?.(message);

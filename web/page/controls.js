@@ -1,5 +1,33 @@
 // Controls of a tab. Each sends `{type: "set", [name]: value}` when the user changes it, and has `value` to be set by a state.
 
+/** Milliseconds as a text of three digits or so. */
+export const msText = (ms) => (ms < 9.95 ? ms.toFixed(2) : ms.toFixed(1));
+
+/** What the marks of a picture mean, as items of a list: `[[mark, text], …]`. style.css has a class for each mark, in the picture's colours. */
+export function legend(rows) {
+  return rows.map(([mark, text]) => {
+    const item = document.createElement("li");
+    item.append(Object.assign(document.createElement("span"), { className: `mark ${mark}`, ariaHidden: "true" }), text);
+    return item;
+  });
+}
+
+/** A table whose rows have a name and texts under `columns`. Returns what shows rows: `[[name, text, …], …]`. */
+export function table(panel, { id, caption, columns }) {
+  const make = (name, text, more = {}) => Object.assign(document.createElement(name), { textContent: text, ...more });
+  const row = (cells) => {
+    const line = document.createElement("tr");
+    line.append(...cells);
+    return line;
+  };
+  const [head, body] = [document.createElement("thead"), document.createElement("tbody")];
+  head.append(row(["", ...columns].map((text) => make("th", text, { scope: "col" }))));
+  const whole = Object.assign(document.createElement("table"), { id });
+  whole.append(make("caption", caption), head, body);
+  panel.append(whole);
+  return (rows) => body.replaceChildren(...rows.map(([name, ...texts]) => row([make("th", name, { scope: "row" }), ...texts.map((text) => make("td", text))])));
+}
+
 /** A slider. `show` turns the number into the text beside the label; `of` and `to` map the slider's place to the number and back. */
 export function slider(panel, send, { name, label, min, max, step = 1, value, show = String, of = (x) => x, to = (x) => x }) {
   const row = document.createElement("label");

@@ -1,5 +1,5 @@
 // The tab flow.
-import { buttons, choice, slider, tick } from "./controls.js";
+import { buttons, choice, msText, slider, tick } from "./controls.js";
 
 const DEFAULTS = { scene: "map", size: 256, seed: 1, agents: 10000, connectivity: "eight", corners: "both" };
 const TOOLS = [["wall", "walls (W)"], ["free", "free cells (F)"], ["goal", "goals (G)"], ["one", "the only goal (M)"], ["cost", "costs (C)"]];
@@ -7,10 +7,14 @@ const TOOLS = [["wall", "walls (W)"], ["free", "free cells (F)"], ["goal", "goal
 export default {
   name: "flow",
   title: "Flow",
-  about: "Paint on the grid: the field is solved again as you paint, and the agents follow it. The second mouse button frees cells.",
+  about: "Paint walls, costs and goals: the field is solved as you paint, and agents follow it.",
+  legend: [
+    ["distance", "near to far from the goals"], ["wall", "wall"], ["cost", "slow ground"], ["goal", "goal"], ["agent", "agent"], ["unreachable", "no way to a goal"],
+  ],
   still: { speed: "0" },
-  unkept: "what you painted",
-  keys: "Arrow keys move the brush, space paints. W, F, G, M and C choose what it paints, [ and ] its size.",
+  // Links have a length.
+  unkept: "what you painted, which is too much for one",
+  keys: "The second mouse button frees cells. Arrow keys move the brush, space paints. W, F, G, M and C choose what it paints, [ and ] its size.",
   build(panel, send) {
     const scene = choice(panel, send, {
       name: "scene", label: "Scene", value: DEFAULTS.scene,
@@ -37,7 +41,13 @@ export default {
     row.append(another);
     const note = Object.assign(document.createElement("p"), { id: "flow-note" });
     panel.prepend(note);
+    let isKept = true;
     return {
+      isUnkept: () => !isKept,
+      badge(ms) {
+        const field = ms["field, updated"] ?? ms["field, solved"];
+        return [...(field === undefined ? [] : [`field ${msText(field)} ms`]), ...(ms.drawing === undefined ? [] : [`draw ${msText(ms.drawing)} ms`])];
+      },
       /** The pictures stand still until the user asks for more. */
       still(fields) { speed.value = Number(fields.speed); },
       state(fields) {
@@ -49,6 +59,7 @@ export default {
       message(message) {
         if (message.type !== "field") return;
         const { goals, reached, free, farthest, arrived } = message;
+        isKept = message.kept;
         tool.value = message.tool;
         brush.value = message.brush;
         const number = (x) => Math.round(x).toLocaleString("en");

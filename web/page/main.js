@@ -1,25 +1,27 @@
 // The page's main thread: tabs, controls, input, the link. Everything heavy is in the workers; worker.js describes the messages.
 import collide from "./collide.js";
+import { legend, msText } from "./controls.js";
 import flow from "./flow.js";
 import { folderOf } from "./modules.js";
 import rooms from "./rooms.js";
 import surface from "./surface.js";
 
 /**
- * A tab's module: `name` as in links, `title`, `about` (a sentence), `keys` (what keys do on the stage), and `build(panel, send, sendFile)`, which
- * fills the panel with controls and returns `{state(fields), message(message)}`: `state` shows the values of a state, `message` gets the messages
- * that the page does not know. `send` sends a message to the tab's scene, `sendFile` a file. Optional are `still`, the fields that make the picture stand
- * still where the user wants less motion, and a method of this name that shows them; `onCpu`, whether the scene has no use for a GPU; `takesFiles`; and `unkept`,
- * what a link does not keep.
+ * A tab's module: `name` as in links, `title`, `about` (one line), `keys` (what keys do on the stage), `legend` (what the picture's marks mean, as `legend` in controls.js takes
+ * them), and `build(panel, send, sendFile)`, which fills the panel with controls and returns `{state(fields), message(message), badge(ms)}`: `state` shows the values of a state,
+ * `message` gets the messages that the page does not know, `badge` gives the texts that are shown on the stage, of the milliseconds of each stage. `send` sends a message to the
+ * tab's scene, `sendFile` a file. Optional are `still`, the fields that make the picture stand still where the user wants less motion, and a method of this name that shows them;
+ * `onCpu`, whether the scene has no use for a GPU; `takesFiles`; `unkept`, what a link may not keep, and a method `isUnkept()`, whether there is such a thing.
  */
 const tabs = [collide, flow, rooms, surface];
 const MOST_FILE_BYTES = 256 * 2 ** 20;
 
 const element = (id) => document.getElementById(id);
 const stage = element("stage");
-// The worker and its program are loaded first; the module comes at the same time.
-const preload = { rel: "preload", href: `${folderOf(readLink().tab)}/hullfield_web_bg.wasm`, as: "fetch", type: "application/wasm", crossOrigin: "" };
-document.head.append(Object.assign(document.createElement("link"), preload));
+// By folder: the modules, as promises. Each is fetched and compiled once, for both workers.
+const modules = new Map();
+// The worker and its program are loaded at the same time.
+compiled(folderOf(readLink().tab));
 const worker = new Worker("./worker.js", { type: "module" });
 const built = new Map();
 let open = null;
@@ -28,9 +30,34 @@ let serving = null;
 // Whether the program was loaded, and whether it has ended.
 let isRunning = false;
 let isStopped = false;
-// The tabs that have what a link does not keep.
-const changed = new Set();
 const lessMotion = window.matchMedia("(prefers-reduced-motion: reduce)");
+
+function compiled(folder) {
+  if (!modules.has(folder)) {
+    const module = compile(`${folder}/hullfield_web_bg.wasm`);
+    modules.set(folder, module);
+    // The next one that needs it tries again.
+    module.catch(() => modules.delete(folder));
+  }
+  return modules.get(folder);
+}
+
+async function compile(address) {
+  const answer = await fetch(address);
+  if (!answer.ok) throw new Error(`${address} gave the status ${answer.status}`);
+  // Servers that do not know the type of the file are common.
+  const isKnown = answer.headers.get("content-type")?.startsWith("application/wasm");
+  return isKnown ? WebAssembly.compileStreaming(answer) : WebAssembly.compile(await answer.arrayBuffer());
+}
+
+/** Gives a worker the module that it needs, or says why there is none. */
+async function give(to, folder) {
+  try {
+    to.postMessage({ type: "module", folder, module: await compiled(folder) });
+  } catch (error) {
+    to.postMessage({ type: "module", folder, error: error.message });
+  }
+}
 
 function send(message, transfer = []) { worker.postMessage(message, transfer); }
 
@@ -104,16 +131,31 @@ function followLink() {
 }
 window.addEventListener("hashchange", followLink);
 element("link").addEventListener("click", async () => {
+  const isUnkept = Boolean(built.get(open.name).isUnkept?.());
   try {
     await navigator.clipboard.writeText(location.href);
-    element("link").textContent = changed.has(open.name) ? `Copied, without ${open.unkept}` : "Copied";
+    element("link").textContent = isUnkept ? `Copied, without ${open.unkept}` : "Copied";
   } catch {
     showError("The browser gives no clipboard; the link is in the address bar.");
   }
-  setTimeout(() => { element("link").textContent = "Copy link"; }, changed.has(open.name) ? 4000 : 1500);
+  setTimeout(() => { element("link").textContent = "Copy link"; }, isUnkept ? 4000 : 1500);
 });
 
 // ---- tabs
+
+function clearTimes() {
+  element("times").tBodies[0].replaceChildren();
+  element("badge").replaceChildren();
+}
+
+/** What is shown on the stage: frames a second, and what the tab says. */
+function showBadge(rows) {
+  const ms = Object.fromEntries(rows.map(({ stage, ms }) => [stage, ms]));
+  const between = ms["frame to frame"];
+  const texts = between ? [`${Math.round(1000 / between)} frames/s`] : [];
+  texts.push(...(built.get(open.name)?.badge?.(ms) ?? []));
+  element("badge").replaceChildren(...texts.map((text) => Object.assign(document.createElement("span"), { textContent: text })));
+}
 
 function show(tab, fields) {
   open = tab;
@@ -124,10 +166,11 @@ function show(tab, fields) {
   }
   document.title = `${tab.title} · hullfield playground`;
   element("about").textContent = tab.about;
+  element("legend").replaceChildren(...legend(tab.legend ?? []));
   element("keys").textContent = `Keys: ${tab.keys}`;
   showEngine();
   stage.setAttribute("aria-label", `The scene. ${tab.keys}`);
-  element("times").tBodies[0].replaceChildren();
+  clearTimes();
   const isNew = !built.has(tab.name);
   if (isNew) {
     const panel = document.createElement("div");
@@ -210,7 +253,6 @@ function pinch() {
 }
 
 stage.addEventListener("pointerdown", (event) => {
-  if (open.name === "flow") changed.add("flow");
   stage.setPointerCapture(event.pointerId);
   pointers.set(event.pointerId, { ...place(event), button: event.button });
   if (pointers.size === 1) pointer("down", event);
@@ -263,9 +305,8 @@ async function sendFile(file) {
   }
   try {
     const bytes = new Uint8Array(await file.arrayBuffer());
-    changed.add(tab.name);
     // The times are those of another model.
-    element("times").tBodies[0].replaceChildren();
+    clearTimes();
     send({ type: "file", tab: tab.name, name: file.name, bytes }, [bytes.buffer]);
   } catch (error) {
     showError(`${file.name} could not be read: ${error.message}`);
@@ -341,10 +382,12 @@ const take = {
     element("times").tBodies[0].replaceChildren(...rows.map(({ stage, ms }) => {
       const row = document.createElement("tr");
       row.insertCell().textContent = stage;
-      row.insertCell().textContent = ms < 9.95 ? ms.toFixed(2) : ms.toFixed(1);
+      row.insertCell().textContent = msText(ms);
       return row;
     }));
+    showBadge(rows);
   },
+  need({ folder }) { give(worker, folder); },
   progress({ text, done, total }) {
     element("progress").hidden = done >= total;
     element("progress-text").textContent = text;
@@ -379,6 +422,7 @@ function startSecond(why) {
     else showError(`The second worker could not be loaded (${reason}).`);
   };
   second.addEventListener("message", ({ data }) => {
+    if (data.type === "need") give(second, data.folder);
     if (data.type === "ready") isReady = true;
     if (data.type === "failed") ended(data.reason);
   });

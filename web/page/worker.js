@@ -6,6 +6,7 @@
 //   port    {port, why}                 the way to the second worker; `why` says why there is another one
 //   open    {tab, fields}               shows a tab; `fields` is what a link says of it, texts by name
 //   size    {width, height, density}    of the canvases, in pixels of the page; pixels of the screen in one of those
+//   module  {folder, module, error}     the answer to `need`: a compiled module, or why there is none; the second worker gets it too
 //   theme   {dark}
 //   choose  {engine}                    auto, gpu or cpu
 //   check   {tab, id}                   runs a tab's check; the answer is `checked`
@@ -18,6 +19,7 @@
 //
 // From the first worker to the page:
 //
+//   need    {folder}                    a module is needed; the second worker asks so too
 //   ready   {}                          the first module runs
 //   loading {on}                        a tab's module is being loaded; `picture` ends it, or `on: false` where it could not be loaded
 //   picture {layer, engine}             the canvas that is shown from now on (flat or gpu), and the engine that the scene uses
@@ -40,6 +42,8 @@ import { folderOf } from "./modules.js";
 
 // By folder: the modules, as promises, and the first worker's programs, one of each module.
 const modules = new Map();
+// By folder: what takes the page's answer to `need`.
+const needed = new Map();
 const programs = new Map();
 let canvases = null;
 // The folder of the open tab's program.
@@ -58,11 +62,19 @@ const asked = [];
 // The questions that the second worker has not answered, the oldest first.
 const waiting = [];
 
+/** The module of a folder, which the page has compiled. */
+function compiled(folder) {
+  return new Promise((resolve, reject) => {
+    needed.set(folder, ({ module, error }) => { if (module) resolve(module); else reject(new Error(error)); });
+    self.postMessage({ type: "need", folder });
+  });
+}
+
 function load(folder) {
   if (!modules.has(folder)) {
-    const loaded = import(`${folder}/hullfield_web.js`).then(async (module) => {
-      await module.default();
-      return module;
+    const loaded = Promise.all([import(`${folder}/hullfield_web.js`), compiled(folder)]).then(async ([program, module]) => {
+      await program.default({ module_or_path: module });
+      return program;
     });
     modules.set(folder, loaded);
   }
@@ -232,6 +244,9 @@ self.onmessage = async ({ data }) => {
   switch (data.type) {
     case "start":
       canvases = data;
+      break;
+    case "module":
+      needed.get(data.folder)?.(data);
       break;
     case "port": {
       const lost = port ? waiting.splice(0) : [];

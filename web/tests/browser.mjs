@@ -109,6 +109,8 @@ export class Browser {
 class Page {
   /** Errors of the console, and exceptions that nobody caught, of the page and its workers. */
   errors = [];
+  /** The addresses that the page and its workers have asked for. */
+  requests = [];
   #browser;
   #target;
   #session;
@@ -122,7 +124,7 @@ class Page {
   call(method, params) { return this.#browser.call(method, params, this.#session); }
 
   async prepare(view) {
-    await Promise.all(["Runtime.enable", "Page.enable", "Log.enable"].map((method) => this.call(method)));
+    await Promise.all(["Runtime.enable", "Page.enable", "Log.enable", "Network.enable"].map((method) => this.call(method)));
     this.#first = view.first ?? "";
     await this.call("Target.setAutoAttach", { autoAttach: true, waitForDebuggerOnStart: this.#first !== "", flatten: true });
     await this.view(view);
@@ -133,7 +135,7 @@ class Page {
     if (!this.#sessions.has(session)) return;
     if (method === "Target.attachedToTarget") {
       this.#sessions.add(params.sessionId);
-      const calls = [["Runtime.enable", {}]];
+      const calls = [["Runtime.enable", {}], ["Network.enable", {}]];
       if (this.#first) calls.push(["Runtime.evaluate", { expression: this.#first }], ["Runtime.runIfWaitingForDebugger", {}]);
       // A worker that has ended takes no call.
       for (const [method, given] of calls) this.#browser.call(method, given, params.sessionId).catch(() => {});
@@ -142,6 +144,8 @@ class Page {
       this.errors.push(`${text} ${exception?.description ?? ""}`);
     } else if (method === "Runtime.consoleAPICalled" && ["error", "assert"].includes(params.type)) {
       this.errors.push(params.args.map((arg) => arg.description ?? arg.value).join(" "));
+    } else if (method === "Network.requestWillBeSent") {
+      this.requests.push(params.request.url);
     } else if (method === "Log.entryAdded" && params.entry.level === "error") {
       this.errors.push(`${params.entry.text} ${params.entry.url ?? ""}`);
     }

@@ -52,7 +52,7 @@ test("a wrong value is one sentence, and the scene goes on", async () => {
     await page.until("document.getElementById('error')?.hidden === false");
     const text = await page.value("document.getElementById('error-text').textContent");
     assert.ok(text.includes(word) && text.endsWith("."), text);
-    await page.wait("counts", "(m) => m.bodies.reduce((a, b) => a + b) === 10000");
+    await page.wait("counts", "(m) => m.bodies.reduce((a, b) => a + b) === 2000");
     assert.deepEqual(page.errors, []);
     await page.close();
   }

@@ -61,6 +61,23 @@ test("a goal follows the pointer, and the keyboard paints", async () => {
   await page.close();
 });
 
+test("a copied link keeps what was painted", async () => {
+  const page = await opened(SETTINGS);
+  const before = await page.value(LAST);
+  const { middle: [x, y], half } = await place(page);
+  await page.drag([x - half / 2, y - half], [x - half / 3, y + half], 12);
+  await page.until(`${LAST}.kept && ${LAST}.free < ${before.free} && location.hash.includes('paint=')`);
+  const painted = await page.value(LAST);
+  const link = await page.value("location.hash");
+  assert.ok(link.length < 2000, `${link.length}`);
+  const other = await opened(link);
+  await other.until(`${LAST}.free === ${painted.free} && ${LAST}.reached === ${painted.reached}`);
+  const cut = await browser.open(link.replace(/paint=..../, "paint="));
+  await cut.wait("field", "(m) => m.reached > 0");
+  assert.deepEqual([...page.errors, ...other.errors, ...cut.errors], []);
+  for (const one of [page, other, cut]) await one.close();
+});
+
 test("the link keeps the scene, and a wrong one is a sentence", async () => {
   const page = await opened("#tab=flow&scene=maze&size=128&seed=3&agents=2000&connectivity=four");
   assert.equal(await page.value("document.getElementById('control-scene').value"), "maze");

@@ -171,6 +171,44 @@ test("a link opens its tab", async () => {
   await page.close();
 });
 
+test("each module is fetched once, for both workers", async () => {
+  // With a statement for its workers the page waits for the debugger, so that no request is missed.
+  const page = await browser.open("", { first: "0" });
+  await page.wait("picture");
+  await page.value("document.querySelector('[data-tab=surface]').click()");
+  await page.wait("path", "(m) => m.far !== null && !m.waiting");
+  // The second worker solves too.
+  const { ok, result } = await page.check("surface");
+  assert.ok(ok, result);
+  const fetched = page.requests.filter((address) => address.endsWith("hullfield_web_bg.wasm")).map((address) => new URL(address).pathname.split("/").slice(-2).join("/"));
+  assert.equal(new Set(fetched).size, 2, fetched.join());
+  assert.equal(fetched.length, 2, fetched.join());
+  assert.deepEqual(page.errors, []);
+  await page.close();
+});
+
+test("each tab has one line, a legend, and its times on the stage", async () => {
+  for (const isPhone of [false, true]) {
+    const { page } = await opened("#tab=collide&bodies=300", isPhone ? { width: 390, height: 844, isPhone } : {});
+    for (const tab of TABS) {
+      await page.value(`document.querySelector('[data-tab=${tab}]').click()`);
+      await page.wait("state", `(m) => m.tab === '${tab}'`);
+      await page.until("document.querySelectorAll('#badge span').length > 0");
+      const { sentences, marks, inside } = await page.value(`(() => {
+        const [stage, badge] = ["stage", "badge"].map((id) => document.getElementById(id).getBoundingClientRect());
+        return {
+          sentences: document.getElementById("about").textContent.match(/\\./g).length,
+          marks: document.querySelectorAll("#legend li").length,
+          inside: badge.left >= stage.left && badge.right <= stage.right && badge.top >= stage.top && badge.bottom <= stage.bottom,
+        };
+      })()`);
+      assert.ok(sentences <= 2 && marks >= 2 && inside, `${tab}: ${sentences} ${marks} ${inside}`);
+    }
+    assert.deepEqual(page.errors, []);
+    await page.close();
+  }
+});
+
 test("a broken link is one sentence, and the page goes on", async () => {
   for (const [link, word] of [["#tab=nowhere", "nowhere"], ["#tab=flow&engine=abacus", "abacus"], ["#%%%&tab", "tab"]]) {
     const { page } = await opened(link);

@@ -47,12 +47,35 @@ test("funnel against optimal: both are shown, and the link keeps what was chosen
   const page = await opened("#tab=rooms&strip=cells&pillars=120&seed=2&radius=0.25");
   const { optimal, funnel } = await page.value(LAST);
   assert.ok(optimal > 0 && funnel >= optimal - 1e-9, `${optimal} ${funnel}`);
-  assert.match(await page.value("document.getElementById('rooms-note').textContent"), /Optimal: [\d.]+ m\. Funnel: [\d.]+ m\./);
+  const rows = await page.value("[...document.querySelectorAll('#lengths tbody tr')].map((row) => [...row.cells].slice(0, 2).map((cell) => cell.textContent))");
+  assert.deepEqual(rows, [["Optimal", optimal.toFixed(3)], ["Funnel", funnel.toFixed(3)]]);
   await page.value("Object.assign(document.getElementById('control-method'), { value: 'funnel' }).dispatchEvent(new Event('change'))");
   await page.until(`${LAST}.optimal === null && location.hash.includes('method=funnel')`);
   assert.ok(await page.value("['strip=cells', 'pillars=120', 'seed=2', 'radius=0.25'].every((part) => location.hash.includes(part))"));
   assert.deepEqual(page.errors, []);
   await page.close();
+});
+
+test("a door is shut by a click, a wheel zooms, and the link keeps the door", async () => {
+  const page = await opened("#tab=rooms&pillars=3&sx=20&sy=35&gx=60&gy=35&oy=72");
+  const { optimal, doors } = await page.value(LAST);
+  assert.equal(doors, 3);
+  const at = await placing(page);
+  // The door in the middle is where the straight line between the ends crosses the wall.
+  await page.drag(at([36, 35]), at([36, 35]), 1);
+  await page.until(`${LAST}.shut === 2 && ${LAST}.optimal > ${optimal + 10} && location.hash.includes('shut=2')`);
+  assert.equal(await page.value("document.getElementById('control-door-1').checked"), false);
+  await page.value("document.getElementById('control-door-1').click()");
+  await page.until(`${LAST}.shut === 0 && ${LAST}.optimal === ${optimal}`);
+  await page.close();
+  const dense = await opened("#tab=rooms&pillars=300");
+  assert.equal((await dense.value(LAST)).is_dense, true);
+  const [x, y] = (await placing(dense))([50, 35]);
+  for (let turn = 0; turn < 12; turn++) await dense.call("Input.dispatchMouseEvent", { type: "mouseWheel", x, y, deltaX: 0, deltaY: -120 });
+  await dense.until(`${LAST}.is_dense === false`);
+  await dense.screenshot("rooms-zoomed");
+  assert.deepEqual([...page.errors, ...dense.errors], []);
+  await dense.close();
 });
 
 test("keys move the ends and the obstacle", async () => {

@@ -313,6 +313,9 @@ impl Inside {
     fn frame(&mut self, now: f64) -> bool {
         let Some(index) = self.open else { return false };
         let step = self.last_frame.map_or(0.0, |last| ((now - last) / 1e3).clamp(0.0, 0.1)) as f32;
+        if let Some(last) = self.last_frame {
+            self.host.time("frame to frame", now - last);
+        }
         let mut frame = Frame { now, step, stage: &mut self.stage, host: &self.host };
         let goes_on = self.tabs[index].scene.frame(&mut frame, &self.host);
         self.last_frame = goes_on.then_some(now);

@@ -90,12 +90,13 @@ impl Stage {
     }
 }
 
-/// The colours of a theme. The marks of bodies: 0 separated, 1 touching, 2 penetrating, 3 not decided in f32, 4 chosen. 5 to 7 are a scene's own.
+/// The colours of a theme. The marks of bodies: 0 separated, faint, 1 touching, 2 penetrating, 3 not decided in f32, 4 an outline. 5 to 7 are a
+/// scene's own.
 pub fn look(is_dark: bool, density: f32) -> Look {
     let palette: Palette = if is_dark {
-        [0x5b7a99, 0xf2b134, 0xe4572e, 0xa06cd5, 0xffffff, 0x3fb68b, 0x4aa3df, 0x8a94a3].map(rgb)
+        [0x33414f, 0xf2b134, 0xe4572e, 0xa06cd5, 0xffffff, 0x3fb68b, 0x4aa3df, 0x8a94a3].map(rgb)
     } else {
-        [0x7f9bb8, 0xe0a100, 0xd13f1b, 0x8446c5, 0x111418, 0x1f9d70, 0x1e7fc2, 0x6b7480].map(rgb)
+        [0xc9d4de, 0xe0a100, 0xd13f1b, 0x8446c5, 0x111418, 0x1f9d70, 0x1e7fc2, 0x6b7480].map(rgb)
     };
     Look { background: background(is_dark), palette, density }
 }

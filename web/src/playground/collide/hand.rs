@@ -151,7 +151,7 @@ pub(super) fn list(world: &World, body: usize, touches: &[Touch]) -> Value {
     json!({"body": body, "kind": kind(body as u32), "count": touches.len(), "rows": rows})
 }
 
-/// The outline of the chosen body, and for each contact its points and its normal.
+/// The outlines of the chosen body and of those that it meets, and for each contact its points and its normal.
 pub(super) fn lines(
     shapes: &Shapes,
     world: &World,
@@ -159,14 +159,15 @@ pub(super) fn lines(
     touches: &[Touch],
     palette: &Palette,
 ) -> Vec<Line> {
-    let Some(placed) = world.bodies.get(body) else { return Vec::new() };
-    let (at, turn) = (Vec3::from(placed.position), Quat::from_array(placed.rotation));
-    let place = |point: Vec3| (at + turn * (Vec3::from(placed.scale) * point)).to_array();
-    let chosen = color_of(palette, 4);
-    let edges = shapes.outlines.get(placed.hull as usize).into_iter().flatten();
-    let mut lines: Vec<Line> = edges
-        .map(|edge| Line { from: place(edge[0]), width: 1.0, to: place(edge[1]), color: chosen })
-        .collect();
+    let color = color_of(palette, 4);
+    let mut lines = Vec::new();
+    for other in std::iter::once(body).chain(touches.iter().map(|touch| touch.other as usize)) {
+        let Some(placed) = world.bodies.get(other) else { continue };
+        let (at, turn) = (Vec3::from(placed.position), Quat::from_array(placed.rotation));
+        let place = |point: Vec3| (at + turn * (Vec3::from(placed.scale) * point)).to_array();
+        let edges = shapes.outlines.get(placed.hull as usize).into_iter().flatten();
+        lines.extend(edges.map(|edge| Line { from: place(edge[0]), width: 1.0, to: place(edge[1]), color }));
+    }
     for touch in touches {
         let [own, other] = touch.points().map(|point| point.to_array());
         let color = color_of(palette, 5);
@@ -271,7 +272,7 @@ mod tests {
             let listed = list(&world, body, &touches);
             assert_eq!((&listed["count"], &listed["rows"][0]["body"]), (&json!(1), &json!(1 - body)));
             assert!((listed["rows"][0]["depth"].as_f64().unwrap() - 0.1).abs() < 1e-6);
-            assert_eq!(lines(&shapes, &world, body, &touches, &[[0; 4]; 8]).len(), 72 + 3);
+            assert_eq!(lines(&shapes, &world, body, &touches, &[[0; 4]; 8]).len(), 2 * 72 + 3);
         }
     }
 }

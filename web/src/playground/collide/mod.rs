@@ -35,6 +35,8 @@ use crate::playground::stage::Frame;
 const TABLE_MS: f64 = 250.0;
 /// How far a key moves the chosen body.
 const KEY_STEP: f32 = 0.1;
+/// The mark of the chosen body, which is filled in this colour.
+const CHOSEN: u32 = 6;
 
 /// The tab.
 pub(crate) const fn kind() -> Kind {
@@ -51,6 +53,13 @@ fn create(host: &Host) -> Box<dyn Scene> {
     }
 }
 
+/// A camera that looks at the whole box from where another one does.
+fn camera_of(world: &World, Camera { yaw, pitch, .. }: Camera) -> Camera {
+    let mut camera = Camera { yaw, pitch, ..Camera::around(1.8 * world.half) };
+    camera.frame(world.corners().map(Vec3::from));
+    camera
+}
+
 struct Collide {
     shapes: Shapes,
     cpu: Arena,
@@ -59,7 +68,6 @@ struct Collide {
     camera: Camera,
     canvas: [f32; 2],
     now: f64,
-    last_frame: Option<f64>,
     /// The canvas's size and theme as the GPU last drew it; none where the picture is not what it should be.
     shown: Option<([u32; 2], bool)>,
     hand: Option<Hand>,
@@ -81,7 +89,7 @@ impl Collide {
         let cpu = Arena::new(&host.cpu(), &shapes.hulls, Options::default())?;
         let settings = Settings::default();
         let world = World::new(&settings, &shapes);
-        let camera = Camera::around(1.7 * world.half);
+        let camera = camera_of(&world, Camera::around(1.0));
         Ok(Self {
             shapes,
             cpu,
@@ -90,7 +98,6 @@ impl Collide {
             camera,
             canvas: [1.0; 2],
             now: 0.0,
-            last_frame: None,
             shown: None,
             hand: None,
             gpu: OnGpu::No,
@@ -105,10 +112,10 @@ impl Collide {
             host.error(sentence);
         }
         if !self.settings.has_bodies_of(&before) {
-            let (before, yaw, pitch) = (self.world.half, self.camera.yaw, self.camera.pitch);
+            let before = self.world.half;
             self.world = World::new(&self.settings, &self.shapes);
             if self.world.half != before {
-                self.camera = Camera { yaw, pitch, ..Camera::around(1.7 * self.world.half) };
+                self.camera = camera_of(&self.world, self.camera);
             }
             self.hand = None;
             self.gpu.forget_bodies();
@@ -261,15 +268,16 @@ impl Collide {
         let verdicts = host.timed("judge", || Verdicts::of_cpu(&self.cpu, &self.world.bodies))?;
         let packed = host.timed("lay out", || self.cpu.pack(&self.world.bodies))?;
         let (look, view) = (frame.look(), View::new(&self.camera, frame.pixels()));
-        let hidden = self.hand.map_or(packed.len(), |hand| hand.body.min(packed.len()));
+        let chosen = self.hand.map_or(packed.len(), |hand| hand.body.min(packed.len()));
         host.timed("draw", || {
             frame.draw_software(|picture| {
                 let meshes = &self.shapes.coarse;
-                let rest = (hidden + 1).min(packed.len());
-                for part in [0..hidden, rest..packed.len()] {
+                let rest = (chosen + 1).min(packed.len());
+                for part in [0..chosen, rest..packed.len()] {
                     let (bodies, marks) = (&packed[part.clone()], &verdicts.marks[part]);
                     picture.bodies(&view, meshes, bodies, marks, &look.palette);
                 }
+                picture.bodies(&view, meshes, &packed[chosen..rest], &[CHOSEN], &look.palette);
                 picture.lines(&view, lines);
             });
         });
@@ -280,7 +288,7 @@ impl Collide {
     /// Judges and draws by the GPU. Returns false where it can't just now.
     fn draw_by_gpu(&mut self, frame: &mut Frame<'_>, lines: &[Line], host: &Host) -> hullfield::Result<bool> {
         self.take_reports(frame, host);
-        let hidden = self.hand.map(|hand| hand.body);
+        let chosen = self.hand.map(|hand| hand.body);
         let Some(gpu) = self.gpu.ready() else { return Ok(false) };
         let Some(renderer) = frame.renderer() else { return Ok(false) };
         let shown = Some((frame.pixels(), frame.is_dark()));
@@ -289,7 +297,7 @@ impl Collide {
         }
         let is_slow = host.gpu().is_some_and(|gpu| gpu.is_software);
         let meshes = if is_slow { &self.shapes.coarse } else { &self.shapes.fine };
-        gpu.lay_out(renderer, &self.world, meshes, hidden);
+        gpu.lay_out(renderer, &self.world, meshes, chosen);
         host.timed("upload", || {
             gpu.judge.upload(&self.cpu.pack(&self.world.bodies)?);
             Ok(())
@@ -362,9 +370,6 @@ impl Scene for Collide {
     fn frame(&mut self, frame: &mut Frame<'_>, host: &Host) -> bool {
         self.canvas = frame.size();
         self.now = frame.now;
-        if let Some(last) = self.last_frame {
-            host.time("frame to frame", frame.now - last);
-        }
         if !self.settings.is_paused {
             let held = self.hand.filter(Hand::is_held).map(|hand| hand.body);
             let seconds = self.settings.speed * frame.step;
@@ -392,9 +397,7 @@ impl Scene for Collide {
             return false;
         }
         // What is read later is taken in a frame.
-        let goes_on = !self.settings.is_paused || self.gpu.is_reading();
-        self.last_frame = goes_on.then_some(frame.now);
-        goes_on
+        !self.settings.is_paused || self.gpu.is_reading()
     }
 
     fn check(&mut self, host: &Host) -> Check {

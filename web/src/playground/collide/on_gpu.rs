@@ -5,6 +5,7 @@ use std::ops::Range;
 use hullfield::Engine;
 use hullfield::collide::{Arena, Hull, Options, Pairs, Query};
 
+use crate::playground::collide::CHOSEN;
 use crate::playground::collide::judge::Judge;
 use crate::playground::collide::world::World;
 use crate::playground::draw::gpu::{GpuBodies, GpuLines, GpuMesh, GpuRenderer, Item};
@@ -30,13 +31,16 @@ pub(super) struct Ready {
     drawn: Option<Drawn>,
 }
 
-/// What is drawn, until the bodies or the hidden one change.
+/// What is drawn, until the bodies or the chosen one change.
 #[derive(Debug)]
 struct Drawn {
     meshes: Vec<GpuMesh>,
+    /// All but the chosen one.
     bodies: GpuBodies,
     ranges: Vec<Range<u32>>,
-    hidden: Option<usize>,
+    chosen: Option<usize>,
+    /// The chosen one, in a colour of its own, and its hull.
+    filled: Option<(usize, GpuBodies)>,
 }
 
 /// Builds the pipelines, a query at a time, so that the bar moves.
@@ -106,27 +110,33 @@ impl OnGpu {
 }
 
 impl Ready {
-    /// Makes the buffers for these bodies where they are not there. `meshes` are those of the hulls; `hidden` is not drawn.
+    /// Makes the buffers for these bodies where they are not there. `meshes` are those of the hulls.
     pub(super) fn lay_out(
         &mut self,
         renderer: &GpuRenderer,
         world: &World,
         meshes: &[Mesh],
-        hidden: Option<usize>,
+        chosen: Option<usize>,
     ) {
         let is_new = self.judge.resize(world.bodies.len() as u32);
-        if self.drawn.as_ref().is_some_and(|drawn| !is_new && drawn.hidden == hidden) {
+        if self.drawn.as_ref().is_some_and(|drawn| !is_new && drawn.chosen == chosen) {
             return;
         }
         let Some([bodies, marks]) = self.judge.buffers() else { return };
-        let (order, ranges) = world.order(meshes.len(), hidden);
+        let (order, ranges) = world.order(meshes.len(), chosen);
         let meshes = match self.drawn.take() {
             Some(drawn) => drawn.meshes,
             None => meshes.iter().map(|mesh| renderer.mesh(mesh)).collect(),
         };
-        let bodies =
-            renderer.bodies(bodies.as_entire_buffer_binding(), marks.as_entire_buffer_binding(), &order);
-        self.drawn = Some(Drawn { meshes, bodies, ranges, hidden });
+        let binding = bodies.as_entire_buffer_binding();
+        let filled = chosen.and_then(|row| Some((row, world.bodies.get(row)?.hull as usize)));
+        let filled = filled.map(|(row, hull)| {
+            // Its verdict is not what it shows.
+            let marks = renderer.marks(&vec![CHOSEN; world.bodies.len()]);
+            (hull, renderer.bodies(binding.clone(), marks.as_entire_buffer_binding(), &[row as u32]))
+        });
+        let bodies = renderer.bodies(binding, marks.as_entire_buffer_binding(), &order);
+        self.drawn = Some(Drawn { meshes, bodies, ranges, chosen, filled });
     }
 
     /// What the picture shows.
@@ -139,6 +149,10 @@ impl Ready {
                 range: range.clone(),
             })
         });
-        bodies.chain([Item::Lines(lines)]).collect()
+        let filled = self.drawn.iter().filter_map(|drawn| {
+            let (hull, bodies) = drawn.filled.as_ref()?;
+            Some(Item::Bodies { mesh: drawn.meshes.get(*hull)?, bodies, range: 0..1 })
+        });
+        bodies.chain(filled).chain([Item::Lines(lines)]).collect()
     }
 }

@@ -25,7 +25,7 @@ pub(super) struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { count: 10_000, speed: 1.0, kinds: ALL, seed: 1, is_paused: false }
+        Self { count: 2000, speed: 1.0, kinds: ALL, seed: 1, is_paused: false }
     }
 }
 

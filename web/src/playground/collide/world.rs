@@ -93,10 +93,16 @@ impl World {
         }
     }
 
+    /// The corners of the box: bit by bit, whether each is on the upper side of an axis.
+    pub(super) fn corners(&self) -> impl Iterator<Item = [f32; 3]> + Clone + use<> {
+        let half = self.half;
+        (0..8).map(move |index: u32| [0, 1, 2].map(|axis| if index >> axis & 1 == 0 { -half } else { half }))
+    }
+
     /// The edges of the box.
     pub(super) fn edges(&self, color: Color) -> Vec<Line> {
-        let corner =
-            |index: u32| [0, 1, 2].map(|axis| if index >> axis & 1 == 0 { -self.half } else { self.half });
+        let corners: Vec<[f32; 3]> = self.corners().collect();
+        let corner = |index: u32| corners[index as usize];
         let from = |index: u32| {
             (0..3).filter(move |axis| index >> axis & 1 == 0).map(move |axis| [index, index | 1 << axis])
         };
@@ -121,15 +127,15 @@ impl World {
             .collect()
     }
 
-    /// All bodies but `hidden`, those of one hull together, and the part of each hull.
-    pub(super) fn order(&self, hull_count: usize, hidden: Option<usize>) -> (Vec<u32>, Vec<Range<u32>>) {
+    /// All bodies but `left_out`, those of one hull together, and the part of each hull.
+    pub(super) fn order(&self, hull_count: usize, left_out: Option<usize>) -> (Vec<u32>, Vec<Range<u32>>) {
         let mut order = Vec::with_capacity(self.bodies.len());
         let ranges = (0..hull_count as u32)
             .map(|hull| {
                 let begin = order.len() as u32;
                 let of_hull = (0..)
                     .zip(&self.bodies)
-                    .filter(|(row, body)| body.hull == hull && Some(*row as usize) != hidden);
+                    .filter(|(row, body)| body.hull == hull && Some(*row as usize) != left_out);
                 order.extend(of_hull.map(|(row, _): (u32, _)| row));
                 begin..order.len() as u32
             })

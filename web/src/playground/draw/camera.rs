@@ -24,6 +24,27 @@ impl Camera {
         Self { target: Vec3::ZERO, yaw: 0.6, pitch: 0.4, distance: radius / (VIEW_ANGLE / 2.0).sin() }
     }
 
+    /// Looks at points so that they fill a square canvas but for a margin, and are in its middle. The angles stay. Where the points have no
+    /// extent, it stays as it is.
+    pub fn frame(&mut self, points: impl Iterator<Item = Vec3> + Clone) {
+        const FILLED: f32 = 0.9;
+        // A near point is seen larger from nearer, so the view is found in some steps.
+        for _ in 0..8 {
+            let matrix = self.view_projection(1.0);
+            let empty = [Vec3::INFINITY, Vec3::NEG_INFINITY];
+            let seen = points.clone().map(|point| matrix.project_point3(point));
+            let [low, high] = seen.fold(empty, |[low, high], at| [low.min(at), high.max(at)]);
+            let (middle, half) = ((low + high) / 2.0, (high - low).truncate().max_element() / 2.0);
+            if !(half > 0.0 && half.is_finite() && middle.is_finite()) {
+                return;
+            }
+            let [right, up] = self.across();
+            let unit = self.distance * (VIEW_ANGLE / 2.0).tan();
+            self.target += unit * (middle.x * right + middle.y * up);
+            self.distance *= (half / FILLED).clamp(0.5, 2.0);
+        }
+    }
+
     /// Where it is.
     pub fn eye(&self) -> Vec3 {
         let (sin_yaw, cos_yaw) = self.yaw.sin_cos();
@@ -130,6 +151,32 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn what_is_framed_is_in_the_middle_and_fills_the_canvas() {
+        let corners = |low: Vec3, high: Vec3| {
+            (0..8).map(move |at| Vec3::select([1, 2, 4].map(|bit| at & bit == 0).into(), low, high))
+        };
+        for (low, high) in
+            [(Vec3::splat(-3.0), Vec3::splat(3.0)), (Vec3::new(-1.0, 0.2, -0.5), Vec3::new(0.4, 0.3, 2.0))]
+        {
+            let mut camera = Camera::around(high.distance(low) / 2.0);
+            camera.frame(corners(low, high));
+            let matrix = camera.view_projection(1.0);
+            let seen: Vec<Vec3> = corners(low, high).map(|corner| matrix.project_point3(corner)).collect();
+            for axis in 0..2 {
+                let least = seen.iter().map(|at| at[axis]).fold(f32::INFINITY, f32::min);
+                let most = seen.iter().map(|at| at[axis]).fold(f32::NEG_INFINITY, f32::max);
+                assert!((least + most).abs() < 0.02, "{least} {most}");
+                assert!(most - least <= 1.82, "{least} {most}");
+            }
+            let widest = seen.iter().map(|at| at.x.abs().max(at.y.abs())).fold(0.0, f32::max);
+            assert!((widest - 0.9).abs() < 0.02, "{widest}");
+        }
+        let mut camera = Camera::around(1.0);
+        camera.frame(std::iter::once(Vec3::ZERO));
+        assert_eq!(camera, Camera::around(1.0));
     }
 
     #[test]

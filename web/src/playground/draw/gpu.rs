@@ -272,6 +272,11 @@ impl GpuRenderer {
         }
     }
 
+    /// A storage buffer of marks, for [`bodies`](Self::bodies).
+    pub fn marks(&self, marks: &[u32]) -> wgpu::Buffer {
+        self.buffer(bytemuck::cast_slice(marks), wgpu::BufferUsages::STORAGE)
+    }
+
     /// The bodies of a scene. `bodies` is a storage buffer of `PackedBody`, `marks` one of a u32 for each body. `order` lists the
     /// bodies, those of one hull together, as [`Item::Bodies`] draws parts of it.
     pub fn bodies(

@@ -3,6 +3,7 @@
 mod check;
 mod crowd;
 mod map;
+mod painted;
 mod picture;
 mod second;
 mod solver;
@@ -76,6 +77,10 @@ struct FlowScene {
     cursor: Option<[f32; 2]>,
     /// Where the stroke was last, in cells, and what it paints.
     stroke: Option<([f32; 2], Tool)>,
+    /// The grid as its settings plan it, once something was painted.
+    planned: Option<Map>,
+    /// What was painted, as a link keeps it; none where it is too much for one.
+    painted: Option<String>,
     /// When the page was told of the field last, and of how many agents that arrived.
     noted: Option<(f64, u64)>,
 }
@@ -97,6 +102,8 @@ fn create(_: &Host) -> Box<dyn Scene> {
         canvas: [1.0; 2],
         cursor: None,
         stroke: None,
+        planned: None,
+        painted: Some(String::new()),
         noted: None,
     };
     scene.solver.restart();
@@ -107,12 +114,40 @@ impl FlowScene {
     /// Makes the grid anew, as its settings say.
     fn rebuild(&mut self) {
         let Settings { plan, side, seed, .. } = self.settings;
-        self.map = Map::new(plan, side, seed.into());
+        (self.planned, self.painted) = (None, Some(String::new()));
+        self.begin(Map::new(plan, side, seed.into()));
+    }
+
+    /// Goes on with another grid.
+    fn begin(&mut self, map: Map) {
+        self.map = map;
+        let seed = self.settings.seed;
         self.answer = Answer::default();
         self.crowd = Crowd::new(seed.into());
         (self.cursor, self.stroke, self.noted) = (None, None, None);
         self.solver.restart();
         self.painter.forget();
+    }
+
+    /// Makes the grid anew, and paints on it what a link says.
+    fn repaint(&mut self, text: &str, host: &Host) {
+        let Settings { plan, side, seed, .. } = self.settings;
+        let planned = Map::new(plan, side, seed.into());
+        match painted::decode(text, planned.clone()) {
+            Some(map) => {
+                (self.planned, self.painted) = (Some(planned), Some(text.to_owned()));
+                self.begin(map);
+            }
+            None => host.error("What was painted is not whole in this link: it has the grid without it."),
+        }
+    }
+
+    /// Makes the text of what was painted, for the link, once a stroke has ended.
+    fn keep(&mut self) {
+        let Settings { plan, side, seed, .. } = self.settings;
+        let planned = self.planned.get_or_insert_with(|| Map::new(plan, side, seed.into()));
+        self.painted = painted::encode(planned, &self.map);
+        self.noted = None;
     }
 
     /// The brush's radius in cells.
@@ -149,6 +184,9 @@ impl FlowScene {
         self.speed = speed.map_or(self.speed, |speed| speed as f32);
         self.has_arrows = fields.flag("arrows", TICKED).unwrap_or(self.has_arrows);
         self.has_distances = fields.flag("distances", TICKED).unwrap_or(self.has_distances);
+        let paint = fields.read("paint", "What was painted is a text.", |message, name| {
+            message.text(name).map(str::to_owned)
+        });
         if let Err(sentence) = fields.finish() {
             host.error(sentence);
         }
@@ -161,6 +199,9 @@ impl FlowScene {
             host.clear_times();
             self.answer = Answer::default();
             self.solver.restart();
+        }
+        if let Some(text) = paint {
+            self.repaint(&text, host);
         }
     }
 
@@ -181,7 +222,11 @@ impl FlowScene {
                 }
             }
             Action::Move => {}
-            Action::Up | Action::Zoom => self.stroke = None,
+            Action::Up | Action::Zoom => {
+                if self.stroke.take().is_some() {
+                    self.keep();
+                }
+            }
         }
     }
 
@@ -211,6 +256,7 @@ impl FlowScene {
                 move_to(0.0, 0.0);
                 if let Some(at) = self.cursor {
                     self.paint(self.tool, [at, at]);
+                    self.keep();
                 }
             }
             "Escape" => self.cursor = None,
@@ -248,6 +294,7 @@ impl FlowScene {
             "gpu": self.solver.is_on_gpu(),
             "tool": self.tool.name(),
             "brush": self.brush,
+            "kept": self.painted.is_some(),
         }));
     }
 }
@@ -325,6 +372,7 @@ impl Scene for FlowScene {
         let connectivity = |is_eight: bool| if is_eight { "eight" } else { "four" };
         fields.put("connectivity", connectivity(settings.is_eight), connectivity(DEFAULTS.is_eight));
         fields.put("corners", name_of(&CORNERS, &settings.corners), name_of(&CORNERS, &DEFAULTS.corners));
+        fields.put("paint", self.painted.clone().unwrap_or_default(), String::new());
         fields.into()
     }
 }

@@ -118,6 +118,26 @@ fn mixed(from: Color, to: Color, share: f32) -> Color {
     color
 }
 
+/// The part of a line that is on the grid, and as far from its border as this margin. None where no part is.
+fn clip([from, to]: [[f32; 2]; 2], fit: Fit, side: u32, margin: f32) -> Option<[[f32; 2]; 2]> {
+    let (mut begin, mut end) = (0.0_f32, 1.0_f32);
+    for axis in 0..2 {
+        let low = fit.origin[axis] + margin;
+        let high = fit.origin[axis] + fit.scale * side as f32 - margin;
+        let way = to[axis] - from[axis];
+        if way == 0.0 && !(low..=high).contains(&from[axis]) {
+            return None;
+        }
+        if way != 0.0 {
+            let [first, second] = [(low - from[axis]) / way, (high - from[axis]) / way];
+            begin = begin.max(first.min(second));
+            end = end.min(first.max(second));
+        }
+    }
+    let at = |share: f32| [0, 1].map(|axis| from[axis] + share * (to[axis] - from[axis]));
+    (begin < end).then(|| [at(begin), at(end)])
+}
+
 /// The largest distance that is reached.
 pub(super) fn farthest(answer: &Answer) -> u32 {
     answer.distances.iter().copied().filter(|&distance| distance != UNREACHABLE).max().unwrap_or(0)
@@ -189,9 +209,12 @@ impl Painter {
                     [at[0] + along * way[0] - across * way[1], at[1] + along * way[1] + across * way[0]]
                 };
                 let tip = place(half, 0.0);
-                self.ground.line(place(-half, 0.0), tip, 1.3 * ratio, color);
-                for side in [-0.45, 0.45] {
-                    self.ground.line(place(0.3 * half, side * half), tip, 1.3 * ratio, color);
+                let tails =
+                    [place(-half, 0.0), place(0.3 * half, -0.45 * half), place(0.3 * half, 0.45 * half)];
+                for tail in tails {
+                    if let Some([from, to]) = clip([tail, tip], fit, map.side, 0.65 * ratio) {
+                        self.ground.line(from, to, 1.3 * ratio, color);
+                    }
                 }
             }
         }
@@ -277,6 +300,17 @@ mod tests {
             assert!((found[0] - cell[0]).abs() < 1e-3 && (found[1] - cell[1]).abs() < 1e-3, "{found:?}");
         }
         assert!(fit.to_pixels([0.0, 0.0])[1] == MARGIN && fit.to_pixels([64.0, 64.0])[1] == 400.0 - MARGIN);
+    }
+
+    #[test]
+    fn lines_end_at_the_border_of_the_grid() {
+        let fit = Fit::page([116.0, 116.0], 10);
+        let clipped = |from, to| clip([from, to], fit, 10, 0.0);
+        assert_eq!(clipped([20.0, 50.0], [120.0, 50.0]), Some([[20.0, 50.0], [108.0, 50.0]]));
+        assert_eq!(clipped([58.0, 0.0], [58.0, 16.0]), Some([[58.0, 8.0], [58.0, 16.0]]));
+        assert_eq!(clipped([0.0, 0.0], [16.0, 16.0]), Some([[8.0, 8.0], [16.0, 16.0]]));
+        assert_eq!(clipped([20.0, 30.0], [40.0, 30.0]), Some([[20.0, 30.0], [40.0, 30.0]]));
+        assert_eq!([clipped([0.0, 50.0], [7.0, 50.0]), clipped([110.0, 0.0], [110.0, 90.0])], [None; 2]);
     }
 
     #[test]

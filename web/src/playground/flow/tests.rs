@@ -175,6 +175,42 @@ fn the_state_is_that_of_the_link() {
 }
 
 #[test]
+fn a_link_keeps_what_was_painted() {
+    let mut page = opened();
+    let settings = json!({"type": "set", "scene": "open", "size": 64, "agents": 0});
+    page.send(settings.clone());
+    page.frame();
+    let planned = field(&page)["free"].clone();
+    page.drag([120.0, 40.0], [200.0, 260.0]);
+    page.send(json!({"type": "set", "tool": "goal"}));
+    page.drag([90.0, 90.0], [90.0, 90.0]);
+    page.frame();
+    let painted = field(&page);
+    assert!(
+        painted["kept"] == true && painted["goals"].as_u64() > Some(1) && painted["free"] != planned,
+        "{painted}"
+    );
+    let state = page.scene.state();
+    let mut message = state.clone();
+    message["type"] = json!("set");
+    let mut other = opened();
+    other.send(message);
+    other.frame();
+    let again = field(&other);
+    for name in ["free", "reached", "goals", "farthest"] {
+        assert_eq!(again[name], painted[name], "{name}");
+    }
+    assert_eq!(other.scene.state(), state);
+    // Painted anew it is the plan, and a link that is cut says so.
+    other.send(json!({"type": "reset"}));
+    other.frame();
+    assert_eq!((&field(&other)["free"], other.scene.state().get("paint")), (&planned, None));
+    other.send(json!({"type": "set", "paint": "8//"}));
+    assert_eq!(other.posted("error").len(), 1);
+    assert_eq!(other.scene.state().get("paint"), None);
+}
+
+#[test]
 fn what_cannot_be_used_is_one_sentence_and_changes_nothing() {
     let mut page = opened();
     for (name, value) in [
@@ -189,6 +225,8 @@ fn what_cannot_be_used_is_one_sentence_and_changes_nothing() {
         ("brush", json!(11)),
         ("speed", json!("1e999")),
         ("arrows", json!("perhaps")),
+        ("paint", json!(7)),
+        ("paint", json!("§")),
     ] {
         let count = page.posted("error").len();
         page.send(json!({"type": "set", name: value}));

@@ -12,7 +12,7 @@ use crate::playground::fields::{Fields, LinkFields, name_of};
 use crate::playground::host::Host;
 use crate::playground::message::{Action, Message, Pointer};
 use crate::playground::rooms::layout::{Layout, OBSTACLE_RADIUS, SIZE, obstacle};
-use crate::playground::rooms::picture::{Fit, View, draw_ground, draw_paths};
+use crate::playground::rooms::picture::{Fit, Lens, View, are_cells_drawn, draw_ground, draw_paths};
 use crate::playground::scene::{Check, Kind, Reply, Scene};
 use crate::playground::stage::Frame;
 
@@ -21,6 +21,12 @@ pub(crate) const KIND: Kind = Kind { name: "rooms", create, second };
 
 /// How near a press takes an end, in pixels of the page.
 const REACH: f32 = 22.0;
+/// How near a press takes a door, in pixels of the page.
+const DOOR_REACH: f32 = 10.0;
+/// How much a key zooms.
+const KEY_ZOOM: f32 = 1.25;
+/// The most doors of a room.
+const MOST_DOORS: usize = 3;
 const START: usize = 0;
 const GOAL: usize = 1;
 const OBSTACLE: usize = 2;
@@ -47,6 +53,8 @@ struct Settings {
     radius: f64,
     shown: Shown,
     strip: Strip,
+    /// The doors that are shut, a bit each.
+    shut: u32,
     /// The start, the goal, and the middle of the obstacle.
     handles: [[f64; 2]; 3],
 }
@@ -57,6 +65,7 @@ const DEFAULTS: Settings = Settings {
     radius: 0.0,
     shown: Shown::Both,
     strip: Strip::Dijkstra,
+    shut: 0,
     handles: [[12.0, 14.0], [88.0, 56.0], [50.0, 35.0]],
 };
 
@@ -83,6 +92,7 @@ struct RoomsScene {
     is_built: bool,
     is_moved: bool,
     is_dirty: bool,
+    lens: Lens,
     has_cells: bool,
     chosen: usize,
     /// From the pointer to the handle that is dragged.
@@ -90,7 +100,7 @@ struct RoomsScene {
     canvas: [f32; 2],
     /// Walls and cells, and what they were drawn with: the size, the theme, and whether cells are shown.
     ground: Picture,
-    drawn: Option<([u32; 2], bool, bool)>,
+    drawn: Option<([u32; 2], bool, bool, Lens)>,
     picture: Picture,
 }
 
@@ -105,6 +115,7 @@ fn create(_: &Host) -> Box<dyn Scene> {
         is_built: false,
         is_moved: false,
         is_dirty: true,
+        lens: Lens::default(),
         has_cells: true,
         chosen: START,
         grip: None,
@@ -147,6 +158,9 @@ impl RoomsScene {
                 .choice("method", &SHOWN, "The method is both, optimal or funnel.")
                 .unwrap_or(now.shown),
             strip: fields.choice("strip", &STRIPS, "The strip is midpoints or cells.").unwrap_or(now.strip),
+            shut: fields
+                .whole("shut", 0..=(1 << MOST_DOORS) - 1, "The doors that are shut are a number from 0 to 7.")
+                .unwrap_or(now.shut),
             handles,
         };
         let has_cells = fields.flag("cells", "A box is ticked by 1 and not by 0.");
@@ -167,28 +181,74 @@ impl RoomsScene {
     }
 
     fn pointer(&mut self, pointer: &Pointer) {
-        let fit = Fit::new(self.canvas, 1.0);
+        let fit = Fit::new(self.canvas, 1.0, self.lens);
         let at = fit.to_room(pointer.at);
-        match pointer.action {
-            Action::Down => {
-                self.chosen = self.taken(at, f64::from(REACH / fit.scale));
+        let reach = f64::from(REACH / fit.scale);
+        let door = self.door_at(at, reach, f64::from(DOOR_REACH / fit.scale));
+        match (pointer.action, door) {
+            (Action::Down, _) if pointer.button != 0 || pointer.shift => self.grip = None,
+            (Action::Down, Some(door)) => {
+                self.turn_door(door);
+                self.grip = None;
+            }
+            (Action::Down, None) => {
+                self.chosen = self.taken(at, reach);
                 let handle = self.settings.handles[self.chosen];
                 let is_near = |reach: f64| (handle[0] - at[0]).hypot(handle[1] - at[1]) <= reach;
                 // A press elsewhere brings the nearer end there.
-                let reach =
-                    if self.chosen == OBSTACLE { OBSTACLE_RADIUS } else { f64::from(REACH / fit.scale) };
+                let reach = if self.chosen == OBSTACLE { OBSTACLE_RADIUS } else { reach };
                 let grip = if is_near(reach) { [handle[0] - at[0], handle[1] - at[1]] } else { [0.0; 2] };
                 self.grip = Some(grip);
                 self.move_to([at[0] + grip[0], at[1] + grip[1]]);
             }
-            Action::Move if pointer.is_down => {
+            // The second button, or shift, moves what is seen.
+            (Action::Move, _) if pointer.is_down && (pointer.button != 0 || pointer.shift) => {
+                self.look(pointer.at, pointer.moved, 1.0);
+            }
+            (Action::Move, _) if pointer.is_down => {
                 if let Some(grip) = self.grip {
                     self.move_to([at[0] + grip[0], at[1] + grip[1]]);
                 }
             }
-            Action::Move => {}
-            Action::Up | Action::Zoom => self.grip = None,
+            (Action::Move, _) => {}
+            (Action::Up, _) => self.grip = None,
+            (Action::Zoom, _) => {
+                self.grip = None;
+                self.look(pointer.at, pointer.moved, pointer.zoom.recip());
+            }
         }
+    }
+
+    /// The door that a press at a point takes: none where an end is nearer.
+    fn door_at(&self, at: [f64; 2], reach: f64, door_reach: f64) -> Option<usize> {
+        let far = |[x, y]: [f64; 2]| (x - at[0]).hypot(y - at[1]);
+        let is_end_near = [START, GOAL].into_iter().any(|end| far(self.settings.handles[end]) <= reach);
+        let is_near = |[from, to]: &[[f64; 2]; 2]| {
+            let way = [to[0] - from[0], to[1] - from[1]];
+            let square = way[0] * way[0] + way[1] * way[1];
+            let along = ((at[0] - from[0]) * way[0] + (at[1] - from[1]) * way[1]) / square;
+            let share = along.clamp(0.0, 1.0);
+            far([from[0] + share * way[0], from[1] + share * way[1]]) <= door_reach
+        };
+        self.layout.doors.iter().position(is_near).filter(|_| !is_end_near)
+    }
+
+    /// Zooms about a place of the canvas, and moves what is seen.
+    fn look(&mut self, at: [f32; 2], moved: [f32; 2], factor: f32) {
+        self.lens.zoom(self.canvas, at, moved, factor);
+        self.is_dirty = true;
+    }
+
+    /// Opens or shuts a door.
+    fn turn_door(&mut self, door: usize) {
+        self.settings.shut ^= 1 << door;
+        self.is_dirty = true;
+    }
+
+    /// The doors, and whether each is open.
+    fn doors(&self) -> Vec<([[f64; 2]; 2], bool)> {
+        let is_open = |door: usize| self.settings.shut >> door & 1 == 0;
+        self.layout.doors.iter().enumerate().map(|(door, &ends)| (ends, is_open(door))).collect()
     }
 
     /// The handle that a press at a point takes.
@@ -210,7 +270,8 @@ impl RoomsScene {
         self.is_dirty = true;
     }
 
-    /// Arrows move what is chosen, shift by a tenth of the step; S, G and O choose, enter and space the next.
+    /// Arrows move what is chosen, shift by a tenth of the step; S, G and O choose, enter and space the next. D opens or shuts the door nearest to
+    /// what is chosen; plus and minus zoom.
     fn key(&mut self, key: &str, is_shift: bool) {
         let step = if is_shift { 0.1 } else { 1.0 };
         let [x, y] = self.settings.handles[self.chosen];
@@ -223,6 +284,21 @@ impl RoomsScene {
             "g" | "G" => self.chosen = GOAL,
             "o" | "O" => self.chosen = OBSTACLE,
             "Enter" | " " => self.chosen = (self.chosen + 1) % 3,
+            "d" | "D" => {
+                let far = |[from, to]: &[[f64; 2]; 2]| {
+                    let middle = [0, 1].map(|axis| (from[axis] + to[axis]) / 2.0);
+                    (middle[0] - x).hypot(middle[1] - y)
+                };
+                let doors = self.layout.doors.iter().enumerate();
+                if let Some((door, _)) = doors.min_by(|a, b| far(a.1).total_cmp(&far(b.1))) {
+                    self.turn_door(door);
+                }
+            }
+            "+" | "=" | "-" | "_" => {
+                let at = Fit::new(self.canvas, 1.0, self.lens).to_pixels([x, y]);
+                let factor = if matches!(key, "+" | "=") { KEY_ZOOM } else { KEY_ZOOM.recip() };
+                self.look(at, [0.0; 2], factor);
+            }
             _ => return,
         }
         self.is_dirty = true;
@@ -234,7 +310,8 @@ impl RoomsScene {
         if !self.is_built {
             (self.is_built, self.is_moved) = (true, false);
             (self.room, self.drawn) = (None, None);
-            let options = Options { radius: self.settings.radius, ..Options::default() };
+            let doors = self.layout.doors.clone();
+            let options = Options { radius: self.settings.radius, doors, ..Options::default() };
             let (layout, mut number) = (&self.layout, 0);
             let room = host.timed("room, built", || {
                 let mut room = Room::new(&layout.outer, &layout.holes, options)?;
@@ -248,6 +325,11 @@ impl RoomsScene {
             let number = self.obstacle;
             self.drawn = None;
             host.timed("obstacle, moved", || room.move_obstacle(number, &ring))?;
+        }
+        let doors: Vec<(u32, bool)> =
+            (0..).zip(self.doors()).map(|(door, (_, is_open))| (door, is_open)).collect();
+        if let Some(room) = &mut self.room {
+            room.set_doors(&doors)?;
         }
         Ok(())
     }
@@ -290,6 +372,12 @@ impl RoomsScene {
         Ok(())
     }
 
+    /// Whether the cells are too small to be drawn.
+    fn is_dense(&self) -> bool {
+        let fit = Fit::new(self.canvas, 1.0, self.lens);
+        self.has_cells && self.room.as_ref().is_some_and(|room| !are_cells_drawn(room, fit, 1.0))
+    }
+
     fn note(&self, host: &Host) {
         let length =
             |path: &Option<Path>| path.as_ref().map(|path| path.length).filter(|length| length.is_finite());
@@ -301,9 +389,13 @@ impl RoomsScene {
             "optimal": length(&self.found.optimal),
             "funnel": length(&self.found.funnel),
             "bends": path.map_or(0, |path| path.corners.len()),
+            "funnel_bends": self.found.funnel.as_ref().map_or(0, |path| path.corners.len()),
             "strip": path.map_or(0, |path| path.cells.len()),
             "cells": self.room.as_ref().map_or(0, Room::cell_count),
             "pillars": self.layout.holes.len(),
+            "doors": self.layout.doors.len(),
+            "shut": self.settings.shut,
+            "is_dense": self.is_dense(),
             "chosen": chosen,
             "text": self.found.text.trim_end(),
         }));
@@ -342,12 +434,15 @@ impl Scene for RoomsScene {
             frame.put(self.picture.pixels(), size);
             return false;
         };
-        let ring = obstacle(self.settings.handles[OBSTACLE]);
+        let (ring, doors) = (obstacle(self.settings.handles[OBSTACLE]), self.doors());
         let view = View {
             layout: &self.layout,
             room,
             obstacle: &ring,
             has_cells: self.has_cells,
+            lens: self.lens,
+            doors: &doors,
+            radius: self.settings.radius,
             optimal: self.found.optimal.as_ref(),
             funnel: self.found.funnel.as_ref(),
             handles: self.settings.handles,
@@ -355,7 +450,7 @@ impl Scene for RoomsScene {
             chosen: self.chosen,
             is_dark: frame.is_dark(),
         };
-        let drawn = Some((size, view.is_dark, view.has_cells));
+        let drawn = Some((size, view.is_dark, view.has_cells, view.lens));
         if self.drawn != drawn {
             self.drawn = drawn;
             host.timed("drawing, room", || draw_ground(&mut self.ground, size, ratio, &view));
@@ -379,6 +474,7 @@ impl Scene for RoomsScene {
         fields.put("pillars", settings.pillar_count, DEFAULTS.pillar_count);
         fields.put("radius", settings.radius, DEFAULTS.radius);
         fields.put("method", name_of(&SHOWN, &settings.shown), name_of(&SHOWN, &DEFAULTS.shown));
+        fields.put("shut", settings.shut, DEFAULTS.shut);
         fields.put("strip", name_of(&STRIPS, &settings.strip), name_of(&STRIPS, &DEFAULTS.strip));
         for ((names, handle), usual) in FIELDS.iter().zip(settings.handles).zip(DEFAULTS.handles) {
             for axis in 0..2 {

@@ -15,7 +15,7 @@ fn path_of_frame(page: &mut Page) -> Value {
 
 /// Drags from one point of the room to another.
 fn drag(page: &mut Page, from: [f64; 2], to: [f64; 2]) {
-    let fit = Fit::new(page.size(), 1.0);
+    let fit = Fit::new(page.size(), 1.0, Lens::default());
     page.drag(fit.to_pixels(from), fit.to_pixels(to));
 }
 
@@ -81,6 +81,47 @@ fn the_obstacle_is_dragged_out_of_the_way() {
 }
 
 #[test]
+fn a_click_on_a_door_shuts_it_and_the_path_goes_by_another() {
+    let mut page = opened();
+    page.send(json!({"type": "set", "pillars": 3, "sx": 20, "sy": 35, "gx": 60, "gy": 35, "oy": 72}));
+    let open = path_of_frame(&mut page);
+    assert_eq!((&open["doors"], &open["shut"], &open["text"]), (&json!(3), &json!(0), &json!("")));
+    let middle = |door: &[[f64; 2]; 2]| [0, 1].map(|axis| (door[0][axis] + door[1][axis]) / 2.0);
+    let doors: Vec<[f64; 2]> = Layout::new(DEFAULTS.seed.into(), 3).doors.iter().map(middle).collect();
+    drag(&mut page, doors[1], doors[1]);
+    let around = path_of_frame(&mut page);
+    assert!(
+        around["shut"] == 2 && around["optimal"].as_f64() > open["optimal"].as_f64().map(|far| far + 10.0),
+        "{around}"
+    );
+    assert_eq!(page.scene.state()["shut"], 2);
+    drag(&mut page, doors[0], doors[0]);
+    drag(&mut page, doors[2], doors[2]);
+    let shut = path_of_frame(&mut page);
+    assert!(shut["shut"] == 7 && shut["text"].as_str().unwrap().contains("can't be reached"), "{shut}");
+    // The nearest door of the start is that in the middle.
+    page.send(json!({"type": "key", "key": "d"}));
+    assert_eq!(path_of_frame(&mut page)["optimal"], open["optimal"]);
+    assert_eq!(page.posted("error"), Vec::<Value>::new());
+}
+
+#[test]
+fn a_wheel_zooms_and_ends_are_dragged_where_they_are_seen() {
+    let mut page = opened();
+    page.send(json!({"type": "set", "pillars": 300}));
+    assert_eq!(path_of_frame(&mut page)["is_dense"], true);
+    let [x, y] = Fit::new(page.size(), 1.0, Lens::default()).to_pixels(DEFAULTS.handles[START]);
+    for _ in 0..12 {
+        page.send(json!({"type": "pointer", "action": "zoom", "x": x, "y": y, "zoom": 0.8}));
+    }
+    page.drag([x, y], [x + 40.0, y]);
+    let path = path_of_frame(&mut page);
+    assert_eq!(path["is_dense"], false);
+    let moved = page.scene.state()["sx"].as_f64().unwrap() - DEFAULTS.handles[START][0];
+    assert!(moved > 0.3 && moved < 1.5, "{moved}");
+}
+
+#[test]
 fn a_goal_that_cannot_be_reached_is_said() {
     let mut page = opened();
     // A radius that shuts gaps leaves islands, and some goal is on one.
@@ -103,7 +144,7 @@ fn the_state_is_that_of_the_link() {
     let mut page = opened();
     assert_eq!(page.scene.state(), json!({}));
     let fields = json!({
-        "seed": 5, "pillars": 12, "radius": 1.25, "method": "optimal", "strip": "cells",
+        "seed": 5, "pillars": 12, "radius": 1.25, "method": "optimal", "strip": "cells", "shut": 5,
         "sx": 20.5, "sy": 11.25, "gx": 60.0, "gy": 44.0, "ox": 30.0, "oy": 31.0
     });
     let mut message = fields.clone();
@@ -122,6 +163,7 @@ fn what_cannot_be_used_is_one_sentence_and_changes_nothing() {
         ("radius", json!(-0.1)),
         ("method", json!("magic")),
         ("strip", json!(2)),
+        ("shut", json!(8)),
         ("sx", json!(200)),
         ("gy", json!("high")),
         ("cells", json!("perhaps")),

@@ -8,6 +8,8 @@ use crate::playground::draw::palette::{Color, rgb};
 
 /// How far lines are moved towards the camera, as a share of the way: their places on the canvas stay.
 const LIFT: f32 = 0.003;
+/// How far what is hidden is moved towards the camera: before all that is not right before it.
+const GHOST_LIFT: f32 = 0.8;
 /// The radius of an end, in pixels of the page.
 const END_RADIUS: f32 = 8.0;
 
@@ -57,6 +59,18 @@ impl Lines {
             for pair in points.windows(2) {
                 self.push([pair[0], pair[1]], width, color, lift);
             }
+        }
+    }
+
+    /// What is hidden of the shortest path, and of its ends: a thin line before all else. Where the path is seen it has the same colour.
+    pub(super) fn ghost(&mut self, points: &[Vec3], ends: &[Vec3]) {
+        let middle = points.get(points.len() / 2).copied().unwrap_or_default();
+        let pixel = self.pixel * middle.distance(self.eye);
+        for piece in dashes(points, 3.0 * pixel, 3.0 * pixel) {
+            self.push(piece, 1.5, GEODESIC, GHOST_LIFT);
+        }
+        for &end in ends {
+            self.disc(end, 2.5 * self.pixel * end.distance(self.eye), GEODESIC, GHOST_LIFT);
         }
     }
 
@@ -143,6 +157,24 @@ mod tests {
         assert_eq!(lengths, [2.0, 0.5, 1.5, 1.0]);
         assert_eq!(dashes(&corner, 0.0, 0.0).len(), 2);
         assert!(dashes(&[], 1.0, 1.0).is_empty());
+    }
+
+    #[test]
+    fn a_ghost_is_before_all_else_and_stays_in_its_place() {
+        let camera = Camera::around(1.0);
+        let mut lines = Lines::new(&camera, [300.0, 200.0], 1.0);
+        let points = [Vec3::new(0.0, 0.0, -0.9), Vec3::new(0.4, 0.1, -0.8)];
+        lines.ghost(&points, &[]);
+        let matrix = camera.view_projection(1.5);
+        // The nearest point of the ball that holds every model.
+        let nearest = matrix.project_point3(camera.eye().normalize()).z;
+        let ghost = lines.finish();
+        assert!(ghost.len() > 5);
+        for line in &ghost {
+            assert!(matrix.project_point3(Vec3::from(line.from)).z < nearest);
+        }
+        let [seen, before] = [Vec3::from(ghost[0].from), points[0]].map(|at| matrix.project_point3(at));
+        assert!((seen - before).truncate().length() < 1e-5);
     }
 
     #[test]

@@ -50,6 +50,13 @@ const ENDS_ALLOWED: [&str; 2] = [
 /// Where the ends are at first: what the camera sees at these places of a square canvas, −1 to 1, right and up, or nearer to its middle.
 const PLACES: [[f32; 2]; 2] = [[-0.1, -0.62], [0.3, 0.3]];
 
+/// How high the camera is at first.
+const FIRST_PITCH: f32 = 0.6;
+/// The most points that the first view is fitted to.
+const MOST_FRAMED: usize = 20_000;
+/// How far apart points are that are welded, relative to the model's radius.
+const WELD: f64 = 1e-3;
+
 /// What the link says.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Settings {
@@ -138,10 +145,18 @@ fn scene() -> Box<SurfaceScene> {
     })
 }
 
-/// The point of the surface that the camera sees at a place of a square canvas. Where it sees none, the place moves towards the middle.
-fn first_place(loaded: &Loaded, place: [f32; 2]) -> Option<Point> {
+/// The camera at first: the model fills the canvas.
+fn first_camera(loaded: &Loaded) -> Camera {
+    let mut camera = Camera { pitch: FIRST_PITCH, ..Camera::around(1.0) };
+    let positions = &loaded.mesh.positions;
+    camera.frame(positions.iter().step_by(positions.len() / MOST_FRAMED + 1).map(|&at| Vec3::from(at)));
+    camera
+}
+
+/// The point of the surface that a camera sees at a place of a square canvas. Where it sees none, the place moves towards the middle.
+fn first_place(loaded: &Loaded, camera: &Camera, place: [f32; 2]) -> Option<Point> {
     let look = |step: u8| {
-        let (eye, direction) = Camera::around(1.0).ray(place.map(|at| at * f32::from(10 - step) / 10.0), 1.0);
+        let (eye, direction) = camera.ray(place.map(|at| at * f32::from(10 - step) / 10.0), 1.0);
         cast(loaded, eye, direction)
     };
     let seen: Vec<Seen> = (0..=10).filter_map(look).collect();
@@ -201,6 +216,7 @@ impl SurfaceScene {
             return host.error(&format!("{name}: its points have no extent that can be shown."));
         };
         let is_other = self.loaded.is_none() || file.is_some() || self.file.is_some();
+        let camera = first_camera(&loaded);
         for (end, place) in self.ends.iter_mut().zip(PLACES) {
             // Another model of the page's own keeps its ends, as far as it can.
             let kept = end
@@ -209,12 +225,12 @@ impl SurfaceScene {
                 .and_then(|point| loaded.surface.nearest_point(point.position).ok().flatten());
             *end = End {
                 is_moved: kept.is_some(),
-                at: kept.or_else(|| first_place(&loaded, place)),
+                at: kept.or_else(|| first_place(&loaded, &camera, place)),
                 wanted: end.wanted,
             };
         }
         if is_other {
-            self.camera = Camera::around(1.0);
+            self.camera = camera;
         }
         self.solver.begin(model, loaded.surface.triangles().len());
         (self.loaded, self.model, self.file, self.gpu) = (Some(loaded), model, file, None);
@@ -269,13 +285,29 @@ impl SurfaceScene {
         self.solver.reads();
     }
 
+    /// Lets the second worker join the points that are near.
+    fn weld(&mut self, host: &Host) {
+        let Some(loaded) = &self.loaded else { return };
+        self.solver.give(loaded, host);
+        self.last_model += 1;
+        let name = self.file.as_ref().map_or_else(String::new, |(name, _)| name.clone());
+        host.progress("Welding", 0, 1);
+        let by = WELD * loaded.radius;
+        host.ask(
+            json!({"tab": KIND.name, "ask": "weld", "model": self.last_model, "of": self.model, "by": by}),
+            &[],
+        );
+        self.reading = Some((self.last_model, name));
+        self.solver.reads();
+    }
+
     /// Takes an answer of the second worker.
     fn answered(&mut self, message: &Message, host: &Host) {
         let model = message.number("model").unwrap_or_default() as u64;
         if message.flag("lost").unwrap_or_default() {
             self.solver.lose();
         }
-        if message.text("ask") != Some("read") {
+        if !matches!(message.text("ask"), Some("read" | "weld")) {
             if let Some(sentence) = self.solver.answered(message, model) {
                 host.error(&sentence);
             }
@@ -444,6 +476,7 @@ impl SurfaceScene {
         note["model"] = json!(shape);
         note["file"] = json!(self.file.as_ref().map(|(name, _)| name));
         note["file_triangles"] = json!(self.file.as_ref().map(|(_, count)| count));
+        note["weld"] = json!(self.file.as_ref().and(self.loaded.as_ref()).map(|loaded| WELD * loaded.radius));
         note["chosen"] = json!(ENDS[self.chosen]);
         host.post(note);
     }
@@ -457,7 +490,11 @@ impl SurfaceScene {
             lines.funnel(&drawn(&path.points));
         }
         if let Some(path) = self.solver.geodesic() {
-            lines.geodesic(&drawn(&path.points));
+            let points = drawn(&path.points);
+            lines.geodesic(&points);
+            let ends: Vec<Vec3> =
+                self.ends.iter().filter_map(|end| Some(loaded.drawn(end.at?.position))).collect();
+            lines.ghost(&points, &ends);
         }
         for (number, end) in self.ends.iter().enumerate() {
             if let Some(point) = end.at {
@@ -518,6 +555,7 @@ impl Scene for SurfaceScene {
         match message.kind() {
             "set" => self.set(message, host),
             "file" => self.read(message, host),
+            "weld" => self.weld(host),
             "second" => self.answered(message, host),
             "engine" => {
                 if host.gpu().is_none() {

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use hullfield::navigate::surface::{LoadOptions, Method, Options, PathOptions, Point, Surface};
+use hullfield::navigate::surface::{LoadOptions, Method, Model, Options, PathOptions, Point, Surface};
 use hullfield_mesh_files::Faces;
 use serde_json::{Value, json};
 use web_time::Instant;
@@ -12,7 +12,7 @@ use crate::playground::scene::Reply;
 
 /// The most triangles of a file.
 pub(super) const MOST_TRIANGLES: usize = 2_000_000;
-/// The most triangles of a surface whose distances are solved: they need some kilobytes for each, and a worker has 4 GiB.
+/// The most triangles of a surface whose distances are solved: more take many seconds.
 pub(super) const MOST_SOLVED: usize = 300_000;
 
 /// A surface of fewer triangles is cut into some thousand.
@@ -32,7 +32,8 @@ pub(super) fn method(triangle_count: usize) -> (Method, bool) {
     (Method::Geodesic { tolerance }, is_guaranteed)
 }
 
-/// Answers a question: `read` takes a file's `name` and the bytes of its faces, or the readers' `error`; `take` the bytes of a surface; `solve` asks for a path or for distances.
+/// Answers a question: `read` takes a file's `name` and the bytes of its faces, or the readers' `error`; `take` the bytes of a surface; `weld` joins the points of the surface `of`
+/// that are as near as `by`; `solve` asks for a path or for distances.
 /// Each has the `model`, a number.
 pub(super) fn second(message: &Message) -> Reply {
     let question = message.text("ask").unwrap_or_default();
@@ -51,6 +52,12 @@ pub(super) fn second(message: &Message) -> Reply {
         "take" => Surface::from_bytes(message.bytes(), LoadOptions::default())
             .map(|surface| keep(model, surface, false))
             .map_err(|error| format!("{error}.")),
+        "weld" => weld(message).map(|surface| {
+            let count = surface.triangles().len();
+            let (mut data, bytes) = keep(model, surface, true);
+            data["triangles"] = json!(count);
+            (data, bytes)
+        }),
         "solve" => solve(model, message),
         _ => Err(format!("The second worker knows no question “{question}”.")),
     };
@@ -87,6 +94,20 @@ fn surface(name: &str, faces: &[u8]) -> Result<(Surface, usize), String> {
     Ok((cut.map_err(failed)?, count))
 }
 
+/// The surface `of`, with points that are near joined.
+fn weld(message: &Message) -> Result<Surface, String> {
+    let (of, by) =
+        (message.number("of").map(|number| number as u64), message.number("by").unwrap_or_default());
+    LAST.with_borrow(|last| {
+        let Some((_, surface)) = last.as_ref().filter(|(number, _)| Some(*number) == of) else {
+            return Err("The second worker does not have this surface.".to_owned());
+        };
+        let model = Model::triangles(surface.vertices().collect(), surface.triangles());
+        Surface::new(&[model], Options { weld: by, ..Options::default() })
+            .map_err(|error| format!("{error}."))
+    })
+}
+
 fn solve(model: u64, message: &Message) -> Result<Answer, String> {
     let end = |name: &str| -> Option<Point> {
         let parts = message.data().get(name)?.as_array()?;
@@ -117,9 +138,9 @@ fn solve(model: u64, message: &Message) -> Result<Answer, String> {
 /// The exact distance of each vertex from a point, rounded to f32 for drawing.
 ///
 /// # Errors
-/// Those of [`Surface::field`].
+/// Those of [`Surface::distances`].
 pub(super) fn distances(surface: &Surface, start: Point) -> hullfield::Result<Vec<f32>> {
-    Ok(surface.field(start)?.at_vertices().iter().map(|&distance| distance as f32).collect())
+    Ok(surface.distances(start)?.iter().map(|&distance| distance as f32).collect())
 }
 
 /// A point of a surface, in a question.

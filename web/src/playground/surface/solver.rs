@@ -198,13 +198,18 @@ impl Solver {
         Ok((Found { points: path.points, length }, begun.elapsed().as_secs_f64() * 1e3))
     }
 
-    fn ask(&mut self, loaded: &Loaded, question: Asked, host: &Host) {
+    /// Gives the second worker the surface where it has another one.
+    pub(super) fn give(&mut self, loaded: &Loaded, host: &Host) {
         if self.second_has != Some(self.model) {
             let bytes = host.timed("surface, given", || loaded.surface.to_bytes());
             host.ask(json!({"tab": "surface", "ask": "take", "model": self.model}), &bytes);
             // It answers in the order of the questions.
             self.second_has = Some(self.model);
         }
+    }
+
+    fn ask(&mut self, loaded: &Loaded, question: Asked, host: &Host) {
+        self.give(loaded, host);
         let [start, goal] = match question {
             Asked::Path([start, goal]) => [end(&start), end(&goal)],
             Asked::Bands(start) => [end(&start), Value::Null],
@@ -271,9 +276,12 @@ impl Solver {
             "guaranteed": self.is_guaranteed,
             "far": bands.map(|bands| bands.far),
             "band": bands.map(|bands| bands.band),
+            "path_ms": self.geodesic.as_ref().map(|_| self.path_ms),
+            "bands_ms": bands.map(|_| self.bands_ms),
             "bands_by": bands.map(|bands| if bands.by_second { "second" } else { "first" }),
             "waiting": self.is_waiting,
             "text": text,
+            "connected": self.is_connected,
         })
     }
 }

@@ -332,3 +332,36 @@ fn what_cannot_be_used_is_one_sentence_and_changes_nothing() {
     }
     assert_eq!(page.scene.state(), json!({}));
 }
+
+#[test]
+fn what_no_edges_connect_is_welded_on_request() {
+    let mut page = Page::new();
+    // Two squares side by side, a little apart.
+    let gap = |x: f64| format!("v {x} 0 0\nv {} 0 0\nv {} 1 0\nv {x} 1 0\n", x + 1.0, x + 1.0);
+    let squares = format!("{}{}f 1 2 3 4\nf 5 6 7 8\n", gap(0.0), gap(1.0 + 1e-5));
+    assert_eq!(page.path()["weld"], Value::Null);
+    page.load("gap.obj", squares);
+    let ends = [[0.25, 0.5, 0.0], [1.75, 0.5, 0.0]];
+    let place = |page: &mut Page| {
+        for (end, at) in ends.into_iter().enumerate() {
+            let point = page.scene.loaded.as_ref().unwrap().surface.nearest_point(at).unwrap();
+            page.scene.ends[end].at = point;
+        }
+        page.scene.solver.change();
+        page.path()
+    };
+    let apart = place(&mut page);
+    assert!(apart["connected"] == false && apart["geodesic"].as_f64().unwrap() < 0.8, "{apart}");
+    assert!(apart["text"].as_str().unwrap().starts_with("No edges connect"), "{apart}");
+    let by = apart["weld"].as_f64().unwrap();
+    assert!(by > 1e-5 && by < 0.01, "{by}");
+    page.send(json!({"type": "weld"}));
+    page.answer();
+    let welded = place(&mut page);
+    assert!(
+        welded["connected"] == true && (welded["geodesic"].as_f64().unwrap() - 1.5).abs() < 1e-4,
+        "{welded}"
+    );
+    assert_eq!((&welded["file"], &welded["text"]), (&json!("gap.obj"), &json!("")));
+    assert_eq!(page.errors(), Vec::<String>::new());
+}
