@@ -19,7 +19,7 @@ use crate::playground::collide::hand::{Hand, Sight, Touch};
 use crate::playground::collide::on_gpu::OnGpu;
 use crate::playground::collide::settings::Settings;
 use crate::playground::collide::shapes::Shapes;
-use crate::playground::collide::verdicts::{Counts, NAMES, Verdicts};
+use crate::playground::collide::verdicts::{CHOSEN, Counts, NAMES, Verdicts};
 use crate::playground::collide::world::World;
 use crate::playground::draw::camera::Camera;
 use crate::playground::draw::light::View;
@@ -35,8 +35,6 @@ use crate::playground::stage::Frame;
 const TABLE_MS: f64 = 250.0;
 /// How far a key moves the chosen body.
 const KEY_STEP: f32 = 0.1;
-/// The mark of the chosen body, which is filled in this colour.
-const CHOSEN: u32 = 6;
 
 /// The tab.
 pub(crate) const fn kind() -> Kind {

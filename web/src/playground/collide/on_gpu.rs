@@ -5,8 +5,8 @@ use std::ops::Range;
 use hullfield::Engine;
 use hullfield::collide::{Arena, Hull, Options, Pairs, Query};
 
-use crate::playground::collide::CHOSEN;
 use crate::playground::collide::judge::Judge;
+use crate::playground::collide::verdicts::CHOSEN;
 use crate::playground::collide::world::World;
 use crate::playground::draw::gpu::{GpuBodies, GpuLines, GpuMesh, GpuRenderer, Item};
 use crate::playground::draw::mesh::Mesh;

@@ -7,6 +7,8 @@ use crate::playground::host::ready;
 
 /// Statuses of pairs, and marks of bodies: the names in the legend.
 pub(super) const NAMES: [&str; 4] = ["separated", "touching", "penetrating", "not settled in f32"];
+/// The mark of the chosen body, which is filled in its colour of the palette.
+pub(super) const CHOSEN: u32 = 6;
 
 /// A pair that is not separated: both bodies, and the status as the device numbers it: 1 touching, 2 penetrating, 3 not settled.
 pub(super) type Row = [u32; 3];
