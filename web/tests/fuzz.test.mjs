@@ -184,7 +184,10 @@ function calls() {
     ], (given) => new CostDistance(...given)],
     ["path of a cost distance", [[3, 2]], (given) => new CostDistance([4, 3], new Float32Array(12).fill(1), i32(0, 0), { next: true }).path(...given)],
     ["Room", [ring, [hole], { ...roomOptions, doors: f64(0, 3, 4, 3) }], (given) => new Room(...given)],
-    ...of(() => Room, { fromCells: [f64(0, 0, 1, 0, 1, 1, 0, 1, 2, 0, 2, 1), [u32(0, 1, 2, 3), u32(1, 4, 5, 2)], roomOptions] }),
+    ...of(() => Room, {
+      fromCells: [f64(0, 0, 1, 0, 1, 1, 0, 1, 2, 0, 2, 1), [u32(0, 1, 2, 3), u32(1, 4, 5, 2)], roomOptions],
+      fromPolygons: [[[ring, hole], [f64(4, 0, 6, 0, 6, 4, 4, 4)]], roomOptions],
+    }),
     ...of(room, {
       path: [[0.5, 0.5], [3.5, 3.5], { method: "funnel", strip: "dijkstra", toNearest: true }], paths: [f64(0.5, 0.5, 3.5, 3.5), { method: "optimal" }],
       nearestPoint: [[9, 9]], locate: [[1.5, 1.5]], moveAlong: [[0.5, 0.5], [3, 1]], distanceToWall: [[0.5, 0.5]], putObstacle: [f64(3, 3, 3.5, 3, 3.5, 3.5)],
@@ -193,10 +196,11 @@ function calls() {
     ["moveObstacle", [0, f64(3, 3, 3.5, 3, 3.5, 3.5)], (given) => withObstacle().moveObstacle(...given)],
     ["takeObstacle", [0], (given) => withObstacle().takeObstacle(...given)],
     ["setDoor", [0, false], (given) => new Room(ring, [], { doors: f64(0, 3, 4, 3) }).setDoor(...given)],
+    ["freeDoorEnds", [f64(0, 3, 3, 3), 0.1], ([doors, radius]) => new Room(ring, [], { doors, radius, repair: true }).freeDoorEnds],
     ["Surface", [vertices, faces, { weld: 0.01, interval: 1e9, maxSnap: 2, landmarks: true }], (given) => new Surface(...given)],
     ...of(surface, {
       path: [[0.9, 0.1, 0], [0.1, 0.9, 0.4], { method: "geodesic", tolerance: 0.01, toNearest: true }], paths: [f64(0.9, 0.1, 0, 0.1, 0.9, 0.4), { method: "exact" }],
-      distances: [[0.5, 0.5, 0]], nearestPoint: [2], raycast: [[0.5, 0.25, 0], [1, 0, 0], 9], moveAlong: [0, [1, 1, 0]], setLinks: [f64(0, 0, 0, 1, 1, 0, 0.5), u8(1)],
+      distances: [[0.5, 0.5, 0]], nearestPoint: [2], vertexAt: [0, [1, 1, 0]], raycast: [[0.5, 0.25, 0], [1, 0, 0], 9], moveAlong: [0, [1, 1, 0]], setLinks: [f64(0, 0, 0, 1, 1, 0, 0.5), u8(1)],
       setWalkableSlope: [[0, 0, 1], 45], setWalkable: [u8(1, 0)],
     }),
     ["fromBytes", [surface().toBytes(), { maxSnap: 1, landmarks: true }], (given) => Surface.fromBytes(...given)],

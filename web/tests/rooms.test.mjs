@@ -68,7 +68,7 @@ test("a door is shut by a click, a wheel zooms, and the link keeps the door", as
   await page.value("document.getElementById('control-door-1').click()");
   await page.until(`${LAST}.shut === 0 && ${LAST}.optimal === ${optimal}`);
   await page.close();
-  const dense = await opened("#tab=rooms&pillars=300");
+  const dense = await opened("#tab=rooms&pillars=300", { width: 390, height: 844 });
   assert.equal((await dense.value(LAST)).is_dense, true);
   const [x, y] = (await placing(dense))([50, 35]);
   for (let turn = 0; turn < 12; turn++) await dense.call("Input.dispatchMouseEvent", { type: "mouseWheel", x, y, deltaX: 0, deltaY: -120 });

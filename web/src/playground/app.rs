@@ -320,7 +320,7 @@ impl Inside {
         let goes_on = self.tabs[index].scene.frame(&mut frame, &self.host);
         self.last_frame = goes_on.then_some(now);
         self.post_state();
-        self.host.post_times();
+        self.host.post_times(goes_on);
         goes_on
     }
 }

@@ -227,10 +227,11 @@ impl Host {
         self.shared.posted_times.set(None);
     }
 
-    /// Sends the table of times, at most four times a second.
-    pub(crate) fn post_times(&self) {
+    /// Sends the table of times: at most four times a second while frames go on, and after the last one.
+    pub(crate) fn post_times(&self, goes_on: bool) {
         let times = self.shared.times.borrow();
-        let is_due = self.shared.posted_times.get().is_none_or(|last| last.elapsed().as_millis() >= 250);
+        let is_due =
+            !goes_on || self.shared.posted_times.get().is_none_or(|last| last.elapsed().as_millis() >= 250);
         if times.is_empty() || !is_due {
             return;
         }

@@ -66,7 +66,7 @@ const DEFAULTS: Settings = Settings {
     shown: Shown::Both,
     strip: Strip::Dijkstra,
     shut: 0,
-    handles: [[12.0, 14.0], [88.0, 56.0], [50.0, 35.0]],
+    handles: [[12.0, 14.0], [92.0, 50.0], [50.0, 35.0]],
 };
 
 /// The paths between the ends.
@@ -346,9 +346,12 @@ impl RoomsScene {
             };
             if nearest.distance > 0.0 {
                 self.found.ends[end] = nearest.position;
-                let far = nearest.distance;
+                let moved = match nearest.distance {
+                    distance if distance < 0.005 => "less than 0.01".to_owned(),
+                    distance => format!("{distance:.2}"),
+                };
                 self.found.text +=
-                    &format!("The {name} is off the room: it is moved {far:.2} m to the nearest point. ");
+                    &format!("The {name} is off the room: it is moved {moved} m to the nearest point. ");
             }
         }
         let ends = self.found.ends;
@@ -410,6 +413,8 @@ impl Scene for RoomsScene {
                 let is_shift = message.flag("shift").unwrap_or_default();
                 self.key(message.key().unwrap_or_default(), is_shift);
             }
+            // The table of times was emptied.
+            "engine" => self.is_dirty = true,
             _ => {
                 if let Some(pointer) = message.pointer() {
                     self.pointer(&pointer);

@@ -56,9 +56,9 @@ fn an_end_is_dragged_and_one_off_the_room_is_moved_and_said() {
         "{text}"
     );
     // A press elsewhere brings the nearer end there.
-    drag(&mut page, [80.0, 60.0], [70.0, 50.0]);
+    drag(&mut page, [80.0, 60.0], [70.0, 52.0]);
     path_of_frame(&mut page);
-    assert_eq!([&page.scene.state()["gx"], &page.scene.state()["gy"]], [&json!(70.0), &json!(50.0)]);
+    assert_eq!([&page.scene.state()["gx"], &page.scene.state()["gy"]], [&json!(70.0), &json!(52.0)]);
     assert_eq!(page.posted("error"), Vec::<Value>::new());
 }
 
