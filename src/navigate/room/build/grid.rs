@@ -87,14 +87,18 @@ impl Grid {
 
     fn fill(&mut self, cells: &Cells, live: impl Iterator<Item = u32>, boxes: &[[u32; 4]]) {
         let mut entries: Vec<(u32, u32)> = Vec::new();
-        for (cell, b) in live.zip(boxes) {
-            for row in b[1]..=b[3] {
-                for column in b[0]..=b[2] {
-                    let is_small = b[0] == b[2] || b[1] == b[3];
-                    if is_small || !self.is_beyond_an_edge(cells, cell, column, row) {
-                        entries.push((row * self.columns + column, cell));
-                    }
-                }
+        let mut spans = Vec::new();
+        for (cell, &[left, bottom, right, top]) in live.zip(boxes) {
+            if left == right || bottom == top {
+                spans.clear();
+                spans.resize((top - bottom) as usize + 1, [f64::NEG_INFINITY, f64::INFINITY]);
+            } else {
+                self.row_spans(cells, cell, bottom, top, &mut spans);
+            }
+            for (row, [from, to]) in (bottom..).zip(&spans) {
+                // The conversions saturate.
+                let columns = (*from as u32).max(left)..=(*to as u32).min(right);
+                entries.extend(columns.map(|column| (row * self.columns + column, cell)));
             }
         }
         self.first = vec![0; (self.columns * self.rows) as usize + 1];
@@ -113,18 +117,28 @@ impl Grid {
         }
     }
 
-    /// True where a bucket lies outside one edge of the cell, by more than rounding.
-    fn is_beyond_an_edge(&self, cells: &Cells, cell: u32, column: u32, row: u32) -> bool {
-        let unit = self.buckets_per_unit.recip();
-        let low = self.low + DVec2::new(f64::from(column) - 0.01, f64::from(row) - 0.01) * unit;
-        let high = low + 1.02 * unit;
-        cells.range(cell).any(|side| {
-            let [a, b] = cells.ends(side);
-            // The corner of the bucket that is furthest to the left of the edge.
-            let corner =
-                DVec2::new(if b.y > a.y { low.x } else { high.x }, if b.x > a.x { high.y } else { low.y });
-            orient(a, b, corner) < 0.0
-        })
+    /// For each row of buckets the part of it that a convex cell covers, from the left to the right, in buckets. It is longer than that by 0.01 of a
+    /// bucket or more, which is far beyond rounding. Takes time linear in sides and rows.
+    fn row_spans(&self, cells: &Cells, cell: u32, bottom: u32, top: u32, spans: &mut Vec<[f64; 2]>) {
+        const SLACK: f64 = 0.01;
+        spans.clear();
+        spans.resize((top - bottom) as usize + 1, [f64::INFINITY, f64::NEG_INFINITY]);
+        for side in cells.range(cell) {
+            let [a, b] = cells.ends(side).map(|end| (end - self.low) * self.buckets_per_unit);
+            let (low, high) = (a.y.min(b.y) - SLACK, a.y.max(b.y) + SLACK);
+            for row in (low as u32).max(bottom)..=(high as u32).min(top) {
+                let span = &mut spans[(row - bottom) as usize];
+                for y in [f64::from(row) - SLACK, f64::from(row + 1) + SLACK] {
+                    let x = if a.y == b.y {
+                        [a.x, b.x]
+                    } else {
+                        let share = ((y - a.y) / (b.y - a.y)).clamp(0.0, 1.0);
+                        [a.x + share * (b.x - a.x); 2]
+                    };
+                    *span = [span[0].min(x[0].min(x[1]) - SLACK), span[1].max(x[0].max(x[1]) + SLACK)];
+                }
+            }
+        }
     }
 
     fn bucket_range(&self, cells: &Cells, cell: u32) -> [u32; 4] {
