@@ -250,7 +250,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
             let begun = Instant::now();
             flow.edit(&changes)?;
-            field = flow.update(field)?.wait()?;
+            flow.update(&mut field)?.wait()?;
             edit_time += begun.elapsed().as_secs_f64();
             edits += 1;
             goal_of_cell = goal_of(&field, &goals)?;

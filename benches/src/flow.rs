@@ -360,9 +360,10 @@ fn edits(options: &Options, report: &mut Report) -> Result<(), String> {
                     afresh.push(ms);
                     let fresh = fresh?;
                     changed_counts[is_open] = changed_count(&field, &fresh);
-                    let (ms, updated) = time(|| pool.install(|| flow.update(field)?.wait()).map_err(message));
+                    let (ms, updated) =
+                        time(|| pool.install(|| flow.update(&mut field)?.wait()).map_err(message));
                     again.push(ms);
-                    field = updated?;
+                    updated?;
                     if let Some(wrong) = difference(&fresh, &field) {
                         let cell = flow.grid().cell(wrong);
                         report.fail(format!("{}: an edit differs at {cell}", scene.name));

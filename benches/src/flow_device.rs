@@ -3,8 +3,8 @@
 //!
 //! A software adapter is called `software gpu` and gets small grids only: its times say nothing about a GPU.
 
-use hullfield::Engine;
 use hullfield::flow::{Cell as At, Connectivity, Corners, Edit, Field, FieldOptions, Flow};
+use hullfield::{Engine, Pending};
 use hullfield_oracle::random::Random;
 
 use crate::engines::{NamedEngine, engines};
@@ -122,9 +122,9 @@ fn edits(
                     let fresh_rounds = fresh?.stats().rounds;
                     let before = field.distances().map_err(message)?.wait().map_err(message)?;
                     let (ms, updated) =
-                        time(|| flow.update(field).and_then(|updated| updated.wait()).map_err(message));
+                        time(|| flow.update(&mut field).and_then(Pending::wait).map_err(message));
                     again.push(ms);
-                    field = updated?;
+                    updated?;
                     let expected = solve(&on_host).map_err(message)?;
                     if !are_equal(&field, &expected).map_err(|trouble| trouble.to_string())? {
                         report.fail(format!("{}: an update differs on {name}", scene.name));

@@ -417,7 +417,7 @@ class Flow:
     def update(self, field: Field, goals: ArrayLike | None = None) -> Pending[Field]:
         """Solves a field again after edits of this grid, or for other goals. Where little has changed, only that is solved again.
 
-        The answer equals that of :meth:`solve` bit for bit. ``field`` keeps what it was.
+        The answer equals that of :meth:`solve` bit for bit. ``field`` keeps what it was, after an error too.
         """
         cells = None if goals is None else cells_of("goals", goals, self._dimension)
         return Pending(self._native.update(of_kind("field", field, Field)._native, cells), Field._of)

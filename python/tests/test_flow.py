@@ -230,6 +230,20 @@ def test_edits_and_updates_equal_fresh_solves(engine: hullfield.Engine) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.backend)
+def test_a_field_outlives_a_goal_that_is_blocked(engine: hullfield.Engine) -> None:
+    flow = Flow(Grid(np.zeros((6, 9), bool), connectivity="four"), engine=engine)
+    field = flow.solve([[8, 5]])
+    before = field.distances()
+    flow.edit(Edits().block([[8, 5]]))
+    for goals in (None, [[8, 5], [90, 0]]):
+        with pytest.raises(hullfield.NoGoalsError):
+            flow.update(field, goals)
+        assert (field.distances() == before).all()
+    flow.edit(Edits().free([[8, 5]]).block([[7, 5]]))
+    assert (flow.update(field).distances() == flow.solve([[8, 5]]).distances()).all()
+
+
+@pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.backend)
 def test_agents_follow_a_field(engine: hullfield.Engine) -> None:
     grid = Grid(maze((30, 30), 0.2), connectivity="four")
     flow = Flow(grid, engine=engine)

@@ -211,7 +211,8 @@ fn prepared_fields_build_no_pipeline() {
             edited.edit(&[Edit::Block(far)]).unwrap();
             edited.prepare(&[FlowQuery::Update]).unwrap().wait().unwrap();
             let before = built(&engine);
-            let updated = edited.update(field.clone()).unwrap().wait().unwrap();
+            let mut updated = field.clone();
+            edited.update(&mut updated).unwrap().wait().unwrap();
             assert_eq!((built(&engine), updated.stats().compile_ms), (before, 0.0), "grid {at}");
 
             flow.prepare(&[FlowQuery::SolveUntil]).unwrap().wait().unwrap();

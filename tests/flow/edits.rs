@@ -70,7 +70,7 @@ fn update_repeatedly(mut scene: Scene, round_count: usize, has_costs: bool, rand
         let fresh = match flow.solve(&goals, &scene.options) {
             Ok(fresh) => fresh.wait().unwrap(),
             Err(Error::NoGoals { .. }) => {
-                assert!(matches!(flow.update_goals(field.clone(), &goals), Err(Error::NoGoals { .. })));
+                assert!(matches!(flow.update_goals(&mut field, &goals), Err(Error::NoGoals { .. })));
                 flow = before;
                 continue;
             }
@@ -78,11 +78,11 @@ fn update_repeatedly(mut scene: Scene, round_count: usize, has_costs: bool, rand
         };
         // If another handle of the field is alive, the update changes a copy.
         let kept = (round % 3 == 0).then(|| (field.clone(), field.distances().unwrap().wait().unwrap()));
-        field = if goals == scene.goals {
-            flow.update(field).unwrap().wait().unwrap()
+        if goals == scene.goals {
+            flow.update(&mut field).unwrap().wait().unwrap();
         } else {
-            flow.update_goals(field, &goals).unwrap().wait().unwrap()
-        };
+            flow.update_goals(&mut field, &goals).unwrap().wait().unwrap();
+        }
         if let Some((kept, distances)) = kept {
             assert_eq!(kept.host().unwrap().0, distances);
         }
@@ -192,19 +192,21 @@ fn doors_are_shut_and_opened() {
         let open = flow.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
         let door = Cell::from([20, 7]);
         flow.edit(&[Edit::Block(door)]).unwrap();
-        let shut = flow.update(open.clone()).unwrap().wait().unwrap();
+        let mut shut = open.clone();
+        flow.update(&mut shut).unwrap().wait().unwrap();
         let fresh = flow.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
         assert_eq!(difference(&shut, &fresh), None);
         assert!(shut.stats().reached_count < open.stats().reached_count);
         flow.edit(&[Edit::Free(door)]).unwrap();
-        let again = flow.update(shut.clone()).unwrap().wait().unwrap();
+        let mut again = shut.clone();
+        flow.update(&mut again).unwrap().wait().unwrap();
         assert_eq!(difference(&again, &open), None);
         // Control: the comparison finds a difference.
         assert!(difference(&again, &shut).is_some());
     }
 }
 
-/// Costs grow until a distance is too large: the update gives the same error as a fresh solve.
+/// Costs grow until a distance is too large: the update gives the same error as a fresh solve, and the field stays.
 #[test]
 fn an_update_reports_a_distance_that_overflows() {
     let grid = Grid::new([30, 1, 1], &[], Connectivity::Four.into()).unwrap();
@@ -213,21 +215,100 @@ fn an_update_reports_a_distance_that_overflows() {
     let mut field = flow.solve(&goals, &FieldOptions::default()).unwrap().wait().unwrap();
     for (x, is_too_large) in [(9, false), (10, true)] {
         flow.edit(&[Edit::Cost([x, 0].into(), 1 << 31)]).unwrap();
+        let before = field.clone();
         let fresh = flow.solve(&goals, &FieldOptions::default()).unwrap().wait();
-        let updated = flow.update(field.clone()).unwrap().wait();
+        let updated = flow.update(&mut field).unwrap().wait();
         match (fresh, updated) {
-            (Ok(fresh), Ok(updated)) => {
-                assert_eq!(difference(&updated, &fresh), None);
-                field = updated;
+            (Ok(fresh), Ok(())) => {
+                assert_eq!(difference(&field, &fresh), None);
                 assert!(!is_too_large);
             }
             (Err(fresh), Err(updated)) => {
                 assert_eq!(fresh, updated);
+                assert_eq!(difference(&field, &before), None);
                 assert!(
                     is_too_large && matches!(updated, Error::DistanceOverflow { cell, .. } if cell.x == 11)
                 );
             }
             (fresh, updated) => panic!("{fresh:?}, {updated:?}"),
+        }
+    }
+    // The same with the only handle of the field, then with costs that fit.
+    let distances = field.distances().unwrap().wait().unwrap();
+    assert!(flow.update(&mut field).unwrap().wait().is_err());
+    assert_eq!(field.host().unwrap().0, distances);
+    flow.edit(&[Edit::Cost([10, 0].into(), 4)]).unwrap();
+    flow.update(&mut field).unwrap().wait().unwrap();
+    let fresh = flow.solve(&goals, &FieldOptions::default()).unwrap().wait().unwrap();
+    assert_eq!(difference(&field, &fresh), None);
+}
+
+/// Where every goal is blocked, and where a call is refused, the field is what it was: its arrays, its goals and its grid.
+#[test]
+fn a_field_outlives_the_errors_of_its_updates() {
+    let random = &mut Random::new(seed(80));
+    for connectivity in CONNECTIVITIES_2D.into_iter().chain(CONNECTIVITIES_3D) {
+        let size = if connectivity.dimension() == 2 { [31, 24, 1] } else { [9, 8, 7] };
+        let scene = Scene::new("blocked", size, connectivity, scenes::noise(size, 0.2, random));
+        let scene = scene.random_goals(2, random);
+        let mut flow = Flow::new(&Engine::cpu(), scene.grid()).unwrap();
+        let mut field = flow.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
+        let before = (field.clone(), field.grid().clone(), field.stats().total_ms);
+        let block: Vec<Edit> = scene.goals.iter().map(|&goal| Edit::Block(goal)).collect();
+        flow.edit(&block).unwrap();
+        for _ in 0..2 {
+            assert!(matches!(flow.update(&mut field), Err(Error::NoGoals { .. })));
+            let outside = [Cell::from([size[0] as i32, 0])];
+            assert!(matches!(flow.update_goals(&mut field, &outside), Err(Error::NoGoals { .. })));
+            assert_eq!(difference(&field, &before.0), None);
+            assert_eq!((field.grid(), field.stats().total_ms), (&before.1, before.2));
+        }
+        let free: Vec<Edit> = scene.goals.iter().map(|&goal| Edit::Free(goal)).collect();
+        flow.edit(&[&free[..], &edits(&scene, false, random)].concat()).unwrap();
+        match flow.solve(&scene.goals, &scene.options) {
+            Ok(fresh) => {
+                flow.update(&mut field).unwrap().wait().unwrap();
+                assert_eq!(difference(&field, &fresh.wait().unwrap()), None);
+            }
+            Err(error) => assert_eq!(flow.update(&mut field).unwrap_err(), error),
+        }
+    }
+}
+
+/// Updates whose answers nobody waits for, or whose handles are read, cloned and updated meanwhile.
+#[test]
+fn a_field_may_be_used_while_it_is_updated() {
+    let random = &mut Random::new(seed(81));
+    let size = [160, 120, 1];
+    for connectivity in [Connectivity::Four, Connectivity::Eight(Corners::BothFree)] {
+        let scene = Scene::new("in flight", size, connectivity, scenes::noise(size, 0.25, random));
+        let scene = scene.random_goals(3, random);
+        let mut flow = Flow::new(&Engine::cpu(), scene.grid()).unwrap();
+        let mut field = flow.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
+        for round in 0..60 {
+            flow.edit(&edits(&scene, false, random)).unwrap();
+            let Ok(fresh) = flow.solve(&scene.goals, &scene.options) else { continue };
+            let fresh = fresh.wait().unwrap();
+            let before = field.clone();
+            let distances = before.distances().unwrap().wait().unwrap();
+            let pending = flow.update(&mut field).unwrap();
+            match round % 4 {
+                // The handle waits for the update, and so does a clone of it.
+                0 => assert_eq!(difference(&field.clone(), &fresh), None),
+                1 => {
+                    // It is what it was, or updated as a whole.
+                    drop(pending);
+                    assert!(difference(&field, &fresh).is_none() || difference(&field, &before).is_none());
+                    flow.update(&mut field).unwrap().wait().unwrap();
+                }
+                2 => {
+                    let second = flow.update(&mut field).unwrap();
+                    (second.wait().unwrap(), pending.wait().unwrap());
+                }
+                _ => pending.wait().unwrap(),
+            }
+            assert_eq!(difference(&field, &fresh), None, "round {round}");
+            assert_eq!(before.host().unwrap().0, distances, "round {round}");
         }
     }
 }
@@ -240,18 +321,21 @@ fn fields_of_other_grids_and_with_targets_are_solved_afresh() {
         Flow::new(&Engine::cpu(), Grid::new([5, 4, 1], &[], Connectivity::Four.into()).unwrap()).unwrap();
     let large =
         Flow::new(&Engine::cpu(), Grid::new([9, 7, 1], &[], Connectivity::Four.into()).unwrap()).unwrap();
-    let field = small.solve(&goals, &FieldOptions::default()).unwrap().wait().unwrap();
+    let mut field = small.solve(&goals, &FieldOptions::default()).unwrap().wait().unwrap();
     let fresh = large.solve(&goals, &FieldOptions::default()).unwrap().wait().unwrap();
-    assert_eq!(difference(&large.update(field).unwrap().wait().unwrap(), &fresh), None);
+    large.update(&mut field).unwrap().wait().unwrap();
+    assert_eq!(difference(&field, &fresh), None);
 
     let near = FieldOptions { until: vec![[3, 1].into()], ..FieldOptions::default() };
     let mut flow = large.clone();
-    let field = flow.solve(&goals, &near).unwrap().wait().unwrap();
+    let mut field = flow.solve(&goals, &near).unwrap().wait().unwrap();
     flow.edit(&[Edit::Block([2, 1].into())]).unwrap();
     let fresh = flow.solve(&goals, &near).unwrap().wait().unwrap();
-    assert_eq!(difference(&flow.update(field.clone()).unwrap().wait().unwrap(), &fresh), None);
+    flow.update(&mut field).unwrap().wait().unwrap();
+    assert_eq!(difference(&field, &fresh), None);
     // Its target is outside the smaller grid.
     let far = FieldOptions { until: vec![[8, 6].into()], ..FieldOptions::default() };
-    let field = flow.solve(&goals, &far).unwrap().wait().unwrap();
-    assert!(matches!(small.update(field), Err(Error::Value { field: "until", .. })));
+    let mut field = flow.solve(&goals, &far).unwrap().wait().unwrap();
+    assert!(matches!(small.update(&mut field), Err(Error::Value { field: "until", .. })));
+    assert_eq!(field.grid().size(), [9, 7, 1]);
 }

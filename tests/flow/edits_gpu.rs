@@ -70,17 +70,17 @@ fn update_repeatedly(engine: &Engine, mut scene: Scene, update_count: usize, ran
         let expected = match on_host.solve(&goals, &scene.options) {
             Ok(expected) => expected.wait().unwrap(),
             Err(Error::NoGoals { .. }) => {
-                assert!(matches!(flow.update_goals(field.clone(), &goals), Err(Error::NoGoals { .. })));
+                assert!(matches!(flow.update_goals(&mut field, &goals), Err(Error::NoGoals { .. })));
                 continue;
             }
             Err(error) => panic!("{error}"),
         };
         let before = (round % 4 == 0).then(|| (field.clone(), field.distances().unwrap().wait().unwrap()));
-        field = if goals == scene.goals && counts.updates > 0 {
-            flow.update(field).unwrap().wait().unwrap()
+        if goals == scene.goals && counts.updates > 0 {
+            flow.update(&mut field).unwrap().wait().unwrap();
         } else {
-            flow.update_goals(field, &goals).unwrap().wait().unwrap()
-        };
+            flow.update_goals(&mut field, &goals).unwrap().wait().unwrap();
+        }
         // The old field stays what it was.
         if let Some((before, distances)) = before {
             assert_eq!(before.distances().unwrap().wait().unwrap(), distances);
@@ -158,14 +158,14 @@ fn doors_of_a_large_grid_are_shut_and_opened() {
         for edit in [Edit::Block(door), Edit::Free(door), Edit::Block(door), Edit::Free(door)] {
             flow.edit(&[edit]).unwrap();
             on_host.edit(&[edit]).unwrap();
-            field = flow.update(field).unwrap().wait().unwrap();
+            flow.update(&mut field).unwrap().wait().unwrap();
             let expected = on_host.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
             assert_eq!(difference(&field, &expected), None, "{connectivity:?}, {edit:?}");
         }
         // Control: the comparison finds a difference.
         flow.edit(&[Edit::Block(door)]).unwrap();
-        let shut = flow.update(field).unwrap().wait().unwrap();
-        assert!(difference(&shut, &open).is_some());
+        flow.update(&mut field).unwrap().wait().unwrap();
+        assert!(difference(&field, &open).is_some());
     }
 }
 
@@ -183,7 +183,7 @@ fn costs_rise_and_fall() {
         flow.edit(&edits).unwrap();
         on_host.edit(&edits).unwrap();
         let expected = on_host.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
-        field = flow.update(field).unwrap().wait().unwrap();
+        flow.update(&mut field).unwrap().wait().unwrap();
         assert_eq!(difference(&field, &expected), None, "cost {cost}");
     }
     // A goal behind a ring of cells that no path can enter within 32 bits.
@@ -193,7 +193,10 @@ fn costs_rise_and_fall() {
     flow.edit(&edits).unwrap();
     on_host.edit(&edits).unwrap();
     let expected = on_host.solve(&scene.goals, &scene.options).unwrap().wait();
-    let updated = flow.update(field).unwrap().wait();
+    let before = field.distances().unwrap().wait().unwrap();
+    let updated = flow.update(&mut field).unwrap().wait();
+    // The error leaves the field as it was.
+    assert_eq!(field.distances().unwrap().wait().unwrap(), before);
     assert!(matches!(expected, Err(Error::DistanceOverflow { .. })), "{expected:?}");
     assert_eq!(updated.unwrap_err(), expected.unwrap_err());
 }
@@ -212,9 +215,11 @@ fn other_fields_are_updated_too() {
     flow.edit(&edits(&scene, false, random)).unwrap();
     let on_host = Flow::new(&Engine::cpu(), flow.grid().clone()).unwrap();
     for (field, goals) in fields.rows.iter().zip(&goals) {
-        match (flow.update(field.clone()), on_host.solve(goals, &scene.options)) {
+        let mut field = field.clone();
+        match (flow.update(&mut field), on_host.solve(goals, &scene.options)) {
             (Ok(updated), Ok(expected)) => {
-                assert_eq!(difference(&updated.wait().unwrap(), &expected.wait().unwrap()), None);
+                updated.wait().unwrap();
+                assert_eq!(difference(&field, &expected.wait().unwrap()), None);
             }
             (Err(updated), Err(expected)) => assert_eq!(updated, expected),
             (updated, expected) => panic!("{updated:?}, {expected:?}"),
@@ -222,17 +227,55 @@ fn other_fields_are_updated_too() {
     }
     let expected = on_host.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
     // A field in the host's memory is updated there.
-    let updated = flow.update_goals(expected.clone(), &scene.goals).unwrap().wait().unwrap();
+    let mut updated = expected.clone();
+    flow.update_goals(&mut updated, &scene.goals).unwrap().wait().unwrap();
     assert!(updated.host().is_some());
     // A field of another engine.
     let other = Engine::gpu().unwrap();
     let other_flow = Flow::new(&other, flow.grid().clone()).unwrap();
-    let updated = other_flow.update_goals(fields.rows[0].clone(), &scene.goals).unwrap().wait().unwrap();
+    let mut updated = fields.rows[0].clone();
+    other_flow.update_goals(&mut updated, &scene.goals).unwrap().wait().unwrap();
     assert_eq!(difference(&updated, &expected), None);
     // A field of a grid of another shape.
     let small = Scene::new("small", [270, 40, 1], Connectivity::Four, vec![false; 270 * 40]);
     let small = small.goals(&[[1, 1, 0]]);
-    let small_field = small.solve(&engine).unwrap();
-    let updated = flow.update_goals(small_field, &scene.goals).unwrap().wait().unwrap();
+    let mut updated = small.solve(&engine).unwrap();
+    flow.update_goals(&mut updated, &scene.goals).unwrap().wait().unwrap();
     assert_eq!(difference(&updated, &expected), None);
+}
+
+/// Where every goal is blocked, and where nobody waits for an update, the field on the device can be read and updated.
+#[test]
+fn a_field_outlives_the_errors_of_its_updates() {
+    let Some(engine) = gpu() else { return };
+    let random = &mut Random::new(seed(180));
+    // The first is solved in one dispatch, the second is updated.
+    for size in [[60, 40, 1], [280, 60, 1]] {
+        let scene = Scene::new("blocked", size, Connectivity::Four, scenes::noise(size, 0.2, random));
+        let scene = scene.random_goals(2, random);
+        let mut flow = Flow::new(&engine, scene.grid()).unwrap();
+        let mut on_host = Flow::new(&Engine::cpu(), scene.grid()).unwrap();
+        let mut field = flow.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
+        let before = on_host.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
+        for edit in [Edit::Block, Edit::Free] {
+            let edits: Vec<Edit> = scene.goals.iter().map(|&goal| edit(goal)).collect();
+            flow.edit(&edits).unwrap();
+            on_host.edit(&edits).unwrap();
+            if on_host.solve(&scene.goals, &scene.options).is_err() {
+                assert!(matches!(flow.update(&mut field), Err(Error::NoGoals { .. })));
+                assert_eq!(difference(&field, &before), None);
+            }
+        }
+        let edits = edits(&scene, false, random);
+        flow.edit(&edits).unwrap();
+        on_host.edit(&edits).unwrap();
+        let Ok(after) = on_host.solve(&scene.goals, &scene.options) else { continue };
+        let after = after.wait().unwrap();
+        drop(flow.update(&mut field).unwrap());
+        assert!(difference(&field, &before).is_none() || difference(&field, &after).is_none());
+        let pending = flow.update(&mut field).unwrap();
+        // Reading waits for the answer.
+        assert_eq!(difference(&field, &after), None);
+        pending.wait().unwrap();
+    }
 }

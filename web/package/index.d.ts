@@ -634,9 +634,10 @@ export class Flow {
   fields(goals: readonly Int32Array[], options?: { maxDistance?: number; until?: Int32Array }): Promise<Field[]>;
   /**
    * Brings a field up to date after `edit`; with `goals` also after these changed. Takes less time than a new field where little has changed. The handle that
-   * was given is used up, as by `free()`; a `copy()` of it keeps the old field.
+   * was given is used up by the answer, as by `free()`; a `copy()` of it keeps the old field. Until then, and after an error, it has the old field.
    *
-   * @throws {HullfieldError} (rejects) as `solve`.
+   * @throws {HullfieldError} (rejects) as `solve`, say while something stands on every goal. After that the field can be read and updated again. Where the
+   * GPU is lost, its fields are lost too: solve them anew.
    */
   update(field: Field, goals?: Int32Array): Promise<Field>;
   /**

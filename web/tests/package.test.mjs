@@ -257,6 +257,11 @@ test("fields in a batch, updates, costs and agents", { skip }, async () => {
   assert.deepEqual([...await updated.distances()], [0, UNREACHABLE, 10, 11, 12, 1, 2, 3, 10, 11]);
   assert.equal((await kept.distances())[1], 1);
   await assert.rejects(flow.update(left), sentence(/field was freed/));
+  // An error leaves the field as it was, and does not use up its handle.
+  flow.edit({ block: new Int32Array([0, 0]) });
+  await assert.rejects(flow.update(updated), sentence(/no goal is left/, "noGoals"));
+  assert.equal((await updated.distances())[9], 11);
+  flow.edit({ free: new Int32Array([0, 0]) });
   const moved = await flow.update(updated, new Int32Array([4, 1]));
   assert.deepEqual([...await moved.distancesAt(new Int32Array([4, 0, 3, 1, 2, 1]))], [1, 1, 2]);
   await assert.rejects(flow.update(flow.grid), sentence(/field is of the class Grid, it must be of the class Field/));

@@ -65,7 +65,7 @@ pub(super) fn edits(rounds: u32) -> Result<u64, String> {
     let scene = square(0.2);
     let mut flow = flow(&scene)?;
     let goals = [flow.grid().cell(scene.goal)];
-    let solved = flow.solve(&goals, &FieldOptions::default()).map_err(message)?.wait().map_err(message)?;
+    let mut field = flow.solve(&goals, &FieldOptions::default()).map_err(message)?.wait().map_err(message)?;
     let mut random = Random::new(SEED);
     let mut walls: Vec<Vec<At>> = Vec::new();
     for _ in 0..16 {
@@ -73,19 +73,16 @@ pub(super) fn edits(rounds: u32) -> Result<u64, String> {
         let cells = (0..32).map(|k| (y + k) * SIDE + x).filter(|&at| !scene.blocked[at] && at != scene.goal);
         walls.push(cells.map(|at| flow.grid().cell(at)).collect());
     }
-    let mut field = Some(solved);
     let mut put_up_and_take_down = || -> Result<Vec<u32>, String> {
         let mut reached = Vec::new();
         for wall in &walls {
             for kind in [Edit::Block, Edit::Free] {
                 let edits: Vec<Edit> = wall.iter().map(|&cell| kind(cell)).collect();
                 flow.edit(&edits).map_err(message)?;
-                let before = field.take().ok_or("there is no field")?;
-                let after = flow.update(before).map_err(message)?.wait().map_err(message)?;
+                flow.update(&mut field).map_err(message)?.wait().map_err(message)?;
                 // A cell beside the wall tells whether the field goes around it.
                 let beside = wall.first().and_then(|&cell| flow.grid().index(cell)).unwrap_or(0) + 1;
-                reached.extend(after.host().map(|(distances, _)| distances[beside]));
-                field = Some(after);
+                reached.extend(field.host().map(|(distances, _)| distances[beside]));
             }
         }
         Ok(reached)

@@ -118,14 +118,15 @@ impl Flow {
     ) -> PyResult<Pending> {
         let goals = goals.map(|goals| cells(py, "goals", &goals)).transpose()?;
         let (flow, engine) = (self.now(py)?, self.engine.get().get(py)?.clone());
-        let field = field.library(py)?;
+        // A handle of its own: the caller's keeps the old field, and has it after an error too.
+        let mut field = field.library(py)?;
         let pending = py
             .detach(|| match goals {
-                Some(goals) => flow.update_goals(field, &goals),
-                None => flow.update(field),
+                Some(goals) => flow.update_goals(&mut field, &goals),
+                None => flow.update(&mut field),
             })
             .or_raise(py)?;
-        Ok(Pending::of(pending, move |field| {
+        Ok(Pending::of(pending, move |()| {
             let field = Field::new(field, &engine);
             finish(move |py| field.into_py_any(py))
         }))

@@ -97,7 +97,7 @@ impl Agents {
         let (cells, next_cells) = match (&mut self.cells, field.device_next_cells()) {
             (Cells::Host(cells), None) => {
                 check_size(&self.grid, field)?;
-                let FieldCells::Host { distances, next } = &field.shared.cells else {
+                let FieldCells::Host { distances, next } = &field.data().cells else {
                     let message = "a field that is not on the device has its cells there";
                     return Err(Error::internal("flow::agents::crowd::step", message));
                 };

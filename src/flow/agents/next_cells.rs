@@ -121,7 +121,7 @@ impl Field {
     pub fn next_cells(&self, cells: &[Cell]) -> Result<Pending<Batch<Cell>>> {
         let starts = self.grid().require_all(cells)?;
         if let Some(next_cells) = self.device_next_cells() {
-            let shared = Arc::clone(&self.shared);
+            let shared = Arc::clone(self.data());
             let cell = move |at: u32| shared.grid.cell(at as usize);
             return next_cells.step(&starts, move |cells, timer| {
                 Ok(Batch::new(cells.into_iter().map(cell).collect(), timer.stats(0)))
@@ -152,7 +152,7 @@ impl Field {
     /// ```
     pub fn path(&self, start: Cell) -> Result<Pending<Path>> {
         self.grid().require(Location::Argument, "start", start)?;
-        let shared = Arc::clone(&self.shared);
+        let shared = Arc::clone(self.data());
         single_row(self.paths(&[start])?, "flow::agents::next_cells::path", move |paths| {
             let cells = paths.path(0).iter().map(|&cell| shared.grid.cell(cell as usize)).collect();
             Some(Path { cells, length: *paths.lengths.first()? })

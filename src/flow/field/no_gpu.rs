@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::flow::field::gpu::grid::DeviceGrid;
 use crate::flow::field::options::FieldLimits;
-use crate::flow::field::solved::Field;
+use crate::flow::field::solved::{Field, FieldData};
 use crate::flow::field::stats::Batch;
 use crate::flow::grid::cells::Grid;
 use crate::flow::grid::goals::Goals;
@@ -26,7 +26,7 @@ pub(crate) fn solve(
 pub(crate) fn update(
     device: &DeviceGrid,
     grid: &Arc<Grid>,
-    field: &Field,
+    field: &FieldData,
     goals: Goals,
     limits: FieldLimits,
 ) -> Result<Pending<Field>> {
@@ -49,6 +49,7 @@ pub(crate) mod improve {
     use crate::flow::grid::cells::Grid;
     use crate::gpu::context::Context;
 
+    #[expect(clippy::ptr_arg, reason = "it is called as the one that lowers distances on the device")]
     pub(crate) fn improve(
         context: &Context,
         grid: &Grid,

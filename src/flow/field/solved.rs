@@ -1,6 +1,6 @@
 //! A solved field: the distance of each cell to its nearest goal, and the next cell on the way there.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::cell::Cell;
 use crate::error::{Error, Result};
@@ -26,10 +26,28 @@ pub const UNREACHABLE: u32 = u32::MAX;
 /// through obstacles to a reached cell, so an agent that was pushed into a wall gets out. Each such move counts as 1,
 /// and corner rules do not apply. Both engines give the same field, bit for bit.
 ///
-/// Cloning a field clones a handle.
-#[derive(Debug, Clone)]
+/// Cloning a field clones a handle. An update of one handle leaves the others as they are.
+#[derive(Debug)]
 pub struct Field {
-    pub(crate) shared: Arc<FieldData>,
+    slot: Arc<FieldSlot>,
+}
+
+/// Where a handle finds its field.
+#[derive(Debug, Default)]
+struct FieldSlot {
+    /// Empty while an update of the field is under way.
+    data: OnceLock<Arc<FieldData>>,
+    /// The field before the update that is under way on the device: in a browser nothing may wait for it.
+    #[cfg(target_arch = "wasm32")]
+    before: Option<Arc<FieldData>>,
+}
+
+/// A field that an update works on. The handle has it back when this is dropped, however the update ends.
+#[derive(Debug)]
+pub(crate) struct LentField {
+    slot: Arc<FieldSlot>,
+    /// Always there, until this is dropped.
+    data: Option<Arc<FieldData>>,
 }
 
 /// The data behind the handles of one [`Field`].
@@ -60,21 +78,81 @@ pub(crate) enum FieldCells {
     Device(DeviceField),
 }
 
+impl Clone for Field {
+    fn clone(&self) -> Self {
+        match self.slot.data.get() {
+            Some(data) => Self::from(Arc::clone(data)),
+            None => Self { slot: Arc::clone(&self.slot) },
+        }
+    }
+}
+
+impl From<Arc<FieldData>> for Field {
+    fn from(data: Arc<FieldData>) -> Self {
+        let slot = FieldSlot {
+            data: OnceLock::from(data),
+            #[cfg(target_arch = "wasm32")]
+            before: None,
+        };
+        Self { slot: Arc::new(slot) }
+    }
+}
+
+impl From<FieldData> for Field {
+    fn from(data: FieldData) -> Self {
+        Self::from(Arc::new(data))
+    }
+}
+
 impl Field {
+    /// The data. Waits for an update that is under way; in a browser it is the field before that update.
+    pub(crate) fn data(&self) -> &Arc<FieldData> {
+        #[cfg(target_arch = "wasm32")]
+        if let (None, Some(before)) = (self.slot.data.get(), &self.slot.before) {
+            return before;
+        }
+        self.slot.data.wait()
+    }
+
+    /// The data, without the handle.
+    pub(crate) fn into_data(self) -> Arc<FieldData> {
+        Arc::clone(self.data())
+    }
+
+    /// Whether an update is under way.
+    pub(crate) fn is_lent(&self) -> bool {
+        self.slot.data.get().is_none()
+    }
+
+    /// Lends the field to an update. Until that has ended, [`data`](Self::data) waits.
+    pub(crate) fn lend(&mut self) -> LentField {
+        let data = Arc::clone(self.data());
+        #[cfg(target_arch = "wasm32")]
+        let slot = FieldSlot {
+            // On the host the update is over before the call returns, and changes the field in place.
+            before: self.device().is_some().then(|| Arc::clone(&data)),
+            ..FieldSlot::default()
+        };
+        #[cfg(not(target_arch = "wasm32"))]
+        let slot = FieldSlot::default();
+        self.slot = Arc::new(slot);
+        LentField { slot: Arc::clone(&self.slot), data: Some(data) }
+    }
+
     /// The grid that the field was solved for. Later edits of the [`Flow`](crate::flow::Flow) do not change it.
     pub fn grid(&self) -> &Grid {
-        &self.shared.grid
+        &self.data().grid
     }
 
     /// The statistics and times of the solve. A field is always solved to its end, or to the limits of its options; if
     /// it cannot be, the solve is an error.
     pub fn stats(&self) -> &Stats {
-        &self.shared.stats
+        &self.data().stats
     }
 
     /// Which of the given goals were used.
     pub fn goals(&self) -> &GoalReport {
-        &self.shared.goals
+        &self.data().goals
     }
 
     /// The distance of each cell, row-major: `[height, width]` or `[depth, height, width]`. In the units of
@@ -83,7 +161,7 @@ impl Field {
     /// # Errors
     /// Of the device, if the field is stored there.
     pub fn distances(&self) -> Result<Pending<Vec<u32>>> {
-        match &self.shared.cells {
+        match &self.data().cells {
             FieldCells::Host { distances, .. } => Ok(Pending::ready(distances.clone())),
             FieldCells::Device(device) => device.distances(),
         }
@@ -96,7 +174,7 @@ impl Field {
     /// # Errors
     /// Of the device, if the field is stored there.
     pub fn next_codes(&self) -> Result<Pending<Vec<u8>>> {
-        match &self.shared.cells {
+        match &self.data().cells {
             FieldCells::Host { next, .. } => Ok(Pending::ready(next.clone())),
             FieldCells::Device(device) => device.next_codes(),
         }
@@ -105,7 +183,7 @@ impl Field {
     /// Distances and codes without a copy, if the field is in the host's memory: on the CPU engine, and for grids that
     /// do not fit on the device, see [`Flow::new`](crate::flow::Flow::new).
     pub fn host(&self) -> Option<(&[u32], &[u8])> {
-        match &self.shared.cells {
+        match &self.data().cells {
             FieldCells::Host { distances, next } => Some((distances, next)),
             FieldCells::Device(_) => None,
         }
@@ -116,8 +194,8 @@ impl Field {
         &self,
         work: impl FnOnce(&Grid, &[u32], &[u8], CallTimer) -> Result<T> + WasmNotSend + 'static,
     ) -> Result<Pending<T>> {
-        let shared = Arc::clone(&self.shared);
-        match &self.shared.cells {
+        let shared = Arc::clone(self.data());
+        match &self.data().cells {
             FieldCells::Host { .. } => {
                 let timer = CallTimer::host();
                 Ok(Pending::spawn(move |_| match &shared.cells {
@@ -129,7 +207,7 @@ impl Field {
                 }))
             }
             FieldCells::Device(device) => {
-                let grid = Arc::clone(&self.shared.grid);
+                let grid = Arc::clone(&self.data().grid);
                 device.with_cells(move |distances, next, timer| work(&grid, distances, next, timer))
             }
         }
@@ -137,7 +215,7 @@ impl Field {
 
     /// The field's arrays on the device; `None` on the CPU engine.
     pub(crate) fn device(&self) -> Option<&DeviceField> {
-        match &self.shared.cells {
+        match &self.data().cells {
             FieldCells::Device(device) => Some(device),
             FieldCells::Host { .. } => None,
         }
@@ -145,10 +223,50 @@ impl Field {
 
     /// Sets the times of the call that solved the field.
     fn set_times(&mut self, times: Stats) {
-        if let Some(data) = Arc::get_mut(&mut self.shared) {
-            let Stats { reached_count, levels, rounds, .. } = data.stats;
-            data.stats = Stats { reached_count, levels, rounds, ..times };
+        if let Some(data) = Arc::get_mut(&mut self.slot).and_then(|slot| slot.data.get_mut()) {
+            set_times(data, times);
         }
+    }
+}
+
+impl LentField {
+    /// Changes the field. Where `work` fails the field is what `work` left.
+    ///
+    /// # Errors
+    /// Those of `work`.
+    pub(crate) fn change(
+        mut self,
+        timer: &CallTimer,
+        work: impl FnOnce(&mut Arc<FieldData>) -> Result<()>,
+    ) -> Result<()> {
+        let Some(data) = &mut self.data else {
+            return Err(Error::internal("flow::field::solved::change", "a field was lent twice"));
+        };
+        work(data)?;
+        set_times(data, timer.stats(0));
+        Ok(())
+    }
+
+    /// Puts another field in the place of this one.
+    pub(crate) fn replace(mut self, field: Field) {
+        self.data = Some(field.into_data());
+    }
+}
+
+impl Drop for LentField {
+    fn drop(&mut self) {
+        if let Some(data) = self.data.take() {
+            // It is empty, as no other update was lent this slot.
+            drop(self.slot.data.set(data));
+        }
+    }
+}
+
+/// Sets the times of the call that solved a field, if nobody else has it.
+fn set_times(data: &mut Arc<FieldData>, times: Stats) {
+    if let Some(data) = Arc::get_mut(data) {
+        let Stats { reached_count, levels, rounds, .. } = data.stats;
+        data.stats = Stats { reached_count, levels, rounds, ..times };
     }
 }
 

@@ -216,7 +216,7 @@ impl Flow {
         })
     }
 
-    /// Brings a field up to date after edits, where `goals` are given for these. The handle of the field is used up.
+    /// Brings a field up to date after edits, where `goals` are given for these. The handle of the field is used up where that succeeds.
     pub fn update(&self, field: &JsValue, goals: &JsValue) -> Promise {
         settled(|| {
             let goals = if goals.is_undefined() || goals.is_null() {
@@ -224,12 +224,18 @@ impl Flow {
             } else {
                 Some(cells("goals", goals, self.flow.grid())?)
             };
-            let Field { field } = taken("field", "Field", field)?;
+            let Field { field: mut updated } = handle("field", "Field", field)?;
             let begun = match goals {
-                Some(goals) => self.flow.update_goals(field, &goals),
-                None => self.flow.update(field),
+                Some(goals) => self.flow.update_goals(&mut updated, &goals),
+                None => self.flow.update(&mut updated),
             };
-            promised(begun, |field| JsValue::from(Field { field }))
+            let old = field.clone();
+            promised(begun, move |()| {
+                // Only now, as an error leaves the caller's handle as it was. It may have been freed meanwhile.
+                drop(taken::<Field>("field", "Field", &old));
+                // A clone of the handle lets the memory of the old field go.
+                JsValue::from(Field { field: updated.clone() })
+            })
         })
     }
 

@@ -99,7 +99,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut compile_ms = solved.field.stats().compile_ms;
     if arguments.edits.is_some() {
         flow.edit(&changes)?;
-        let field = flow.update(solved.field)?.wait()?;
+        let mut field = solved.field;
+        flow.update(&mut field)?.wait()?;
         compile_ms += field.stats().compile_ms;
         let before = std::mem::replace(&mut solved.distances, field.distances()?.wait()?);
         let pairs = before.iter().zip(&solved.distances);

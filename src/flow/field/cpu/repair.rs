@@ -12,9 +12,11 @@ use crate::error::Result;
 use crate::flow::field::cpu::escape;
 use crate::flow::field::cpu::escape::Neighbours;
 use crate::flow::field::cpu::move_lookup::MoveLookup;
+use crate::flow::field::cpu::moves::CostRange;
 use crate::flow::field::cpu::radix::RadixHeap;
 use crate::flow::field::cpu::solve::{SpareArrays, solve, solve_into};
-use crate::flow::field::solved::{Field, FieldCells, FieldData, FieldRequest, UNREACHABLE};
+use crate::flow::field::options::FieldLimits;
+use crate::flow::field::solved::{FieldCells, FieldData, UNREACHABLE};
 use crate::flow::field::stats::Stats;
 use crate::flow::grid::cells::Grid;
 use crate::flow::grid::change::changed_cells;
@@ -29,28 +31,47 @@ const CHANGE_SHARE: usize = 96;
 /// afresh.
 const ESCAPE_SHARE: usize = 16;
 
-/// Updates a field to a grid of the same shape and to these goals; solves it afresh where that is quicker. The field
-/// must have no targets.
-pub(crate) fn update(grid: &Arc<Grid>, field: Field, goals: Goals, awaited: &Awaited) -> Result<Field> {
-    let request = FieldRequest { goals: goals.given.clone(), limits: field.shared.request.limits.clone() };
+/// Updates a field to a grid of the same shape and to these goals, in place; solves it afresh where that is quicker. The
+/// field must have no targets. Where the update fails the field is as it was.
+pub(crate) fn update(
+    grid: &Arc<Grid>,
+    field: &mut Arc<FieldData>,
+    goals: Goals,
+    awaited: &Awaited,
+) -> Result<()> {
+    awaited.check()?;
+    let Some(goals) = repaired(grid, field, goals) else { return Ok(()) };
+    let limits = field.request.limits.clone();
+    let solved = match Arc::get_mut(field) {
+        // Nothing can fail once it has begun, as it does not ask whether anybody waits. So the arrays are written over.
+        Some(data) if never_overflows(grid, &limits) => {
+            let spare = SpareArrays::of(&mut data.cells);
+            solve_into(grid, goals, limits, spare, &Awaited::default())?
+        }
+        _ => solve(grid, goals, limits, awaited)?,
+    };
+    *field = solved.into_data();
+    Ok(())
+}
+
+/// Whether no shortest path can be longer than the largest distance, or such paths are left out.
+fn never_overflows(grid: &Grid, limits: &FieldLimits) -> bool {
+    let longest_step = CostRange::new(grid).longest_step(grid);
+    let bound = longest_step.checked_mul(grid.cell_count() as u64);
+    limits.max_distance.is_some() || bound.is_some_and(|bound| bound < u64::from(UNREACHABLE))
+}
+
+/// Repairs a field in place. Where too much has changed it leaves the field as it was and gives the goals back.
+fn repaired(grid: &Arc<Grid>, field: &mut Arc<FieldData>, goals: Goals) -> Option<Goals> {
     let change_limit = grid.cell_count() / CHANGE_SHARE + 64;
-    let old_goals = Goals::new(&field.shared.grid, &field.shared.request.goals);
-    let (Ok(old_goals), Some(edited)) = (old_goals, changed_cells(&field.shared.grid, grid, change_limit))
-    else {
-        let spare = Arc::try_unwrap(field.shared).map(|data| data.cells.into()).unwrap_or_default();
-        return solve_into(grid, goals, request.limits, spare, awaited);
+    let old_goals = Goals::new(&field.grid, &field.request.goals);
+    let (Ok(old_goals), Some(edited)) = (old_goals, changed_cells(&field.grid, grid, change_limit)) else {
+        return Some(goals);
     };
-    let (mut stats, distances, next) = match Arc::try_unwrap(field.shared) {
-        Ok(data) => match data.cells {
-            FieldCells::Host { distances, next } => (data.stats, distances, next),
-            FieldCells::Device(_) => return solve(grid, goals, request.limits, awaited),
-        },
-        Err(shared) => match &shared.cells {
-            FieldCells::Host { distances, next } => (shared.stats, distances.clone(), next.clone()),
-            FieldCells::Device(_) => return solve(grid, goals, request.limits, awaited),
-        },
-    };
-    let max_distance = request.limits.max_distance.unwrap_or(UNREACHABLE).min(UNREACHABLE - 1);
+    let Some(data) = own(field) else { return Some(goals) };
+    let FieldCells::Host { distances, next } = &mut data.cells else { return Some(goals) };
+    let limits = &data.request.limits;
+    let max_distance = limits.max_distance.unwrap_or(UNREACHABLE).min(UNREACHABLE - 1);
     let mut repair = Repair {
         grid,
         moves: MoveLookup::new(grid),
@@ -64,25 +85,26 @@ pub(crate) fn update(grid: &Arc<Grid>, field: Field, goals: Goals, awaited: &Awa
         change_limit,
     };
     let (removed, added) = (old_goals.without(&goals), goals.without(&old_goals));
-    match repair.run(&edited, &removed, &added, request.limits.max_distance.is_some()) {
-        None => {
-            let spare = SpareArrays { distances: repair.distances, next: repair.next };
-            solve_into(grid, goals, request.limits, spare, awaited)
-        }
-        Some(()) => {
-            repair.update_stats(&mut stats);
-            let cells = FieldCells::Host { distances: repair.distances, next: repair.next };
-            Ok(Field {
-                shared: Arc::new(FieldData {
-                    grid: Arc::clone(grid),
-                    request,
-                    goals: goals.report,
-                    stats,
-                    cells,
-                }),
-            })
-        }
+    if repair.run(&edited, &removed, &added, limits.max_distance.is_some()).is_none() {
+        repair.undo();
+        return Some(goals);
     }
+    repair.update_stats(&mut data.stats);
+    data.grid = Arc::clone(grid);
+    data.request.goals = goals.given;
+    data.goals = goals.report;
+    None
+}
+
+/// A field that no other handle has: itself, or a copy. None where it is on the device.
+fn own(field: &mut Arc<FieldData>) -> Option<&mut FieldData> {
+    if Arc::get_mut(field).is_none() {
+        let FieldCells::Host { distances, next } = &field.cells else { return None };
+        let cells = FieldCells::Host { distances: distances.clone(), next: next.clone() };
+        let (grid, request) = (Arc::clone(&field.grid), field.request.clone());
+        *field = Arc::new(FieldData { grid, request, goals: field.goals.clone(), stats: field.stats, cells });
+    }
+    Arc::get_mut(field)
 }
 
 /// A set of cells, one bit each.
@@ -109,8 +131,8 @@ pub(crate) struct Repair<'a> {
     pub(crate) grid: &'a Grid,
     pub(crate) moves: MoveLookup<'a>,
     neighbours: Neighbours<'a>,
-    pub(crate) distances: Vec<u32>,
-    pub(crate) next: Vec<u8>,
+    pub(crate) distances: &'a mut [u32],
+    pub(crate) next: &'a mut [u8],
     /// Indices of the goal cells, ascending.
     pub(crate) goals: &'a [u32],
     /// One more than the largest distance allowed.
@@ -124,7 +146,8 @@ pub(crate) struct Repair<'a> {
 }
 
 impl Repair<'_> {
-    /// Repairs the field; `None` if too much changes, or if a distance is too large for 32 bits.
+    /// Repairs the field; `None` if too much changes, or if a distance is too large for 32 bits: then no code has been
+    /// changed yet.
     fn run(&mut self, edited: &[u32], removed: &[u32], added: &[u32], is_limited: bool) -> Option<()> {
         // A move may have changed if an edited cell is its start, its target or between them.
         let mut seeds = edited.to_vec();
@@ -141,7 +164,7 @@ impl Repair<'_> {
                 return None;
             }
         }
-        let distances = &self.distances;
+        let distances = &*self.distances;
         self.changed.retain(|&(cell, before)| distances[cell as usize] != before);
         if self.grid.has_unit_steps() {
             self.find_unit_codes(&seeds);
@@ -150,6 +173,13 @@ impl Repair<'_> {
         }
         self.find_escape_codes(edited);
         Some(())
+    }
+
+    /// Gives cells the distances that they had before.
+    fn undo(&mut self) {
+        for &(cell, before) in &self.changed {
+            self.distances[cell as usize] = before;
+        }
     }
 
     pub(crate) fn set(&mut self, index: usize, distance: u32) {
@@ -329,7 +359,7 @@ impl Repair<'_> {
                 for index in (0..self.next.len()).filter(|&index| self.neighbours.is_obstacle(index)) {
                     self.next[index] = NEXT_NONE;
                 }
-                escape::add(self.grid, &self.distances, &mut self.next);
+                escape::add(self.grid, self.distances, self.next);
                 return;
             }
         }
@@ -344,7 +374,7 @@ impl Repair<'_> {
                 deep.push(wall);
             }
         }
-        escape::add_deeper_levels(self.grid, deep, &mut self.next);
+        escape::add_deeper_levels(self.grid, deep, self.next);
     }
 
     /// Brings the statistics of the field up to date.
@@ -362,7 +392,7 @@ impl Repair<'_> {
         if new_levels >= stats.levels {
             stats.levels = new_levels;
         } else if has_farthest_changed {
-            stats.levels = farthest(&self.distances) / unit + 1;
+            stats.levels = farthest(self.distances) / unit + 1;
         }
         stats.rounds = stats.levels;
     }
@@ -379,7 +409,6 @@ fn farthest(distances: &[u32]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flow::field::options::FieldLimits;
     use crate::flow::grid::cells::GridOptions;
     use crate::flow::grid::moves::Connectivity;
 
@@ -394,7 +423,8 @@ mod tests {
             let grid = Grid::new([9, 3, 1], &blocked, options()).unwrap();
             let goals = |grid: &Grid| Goals::new(grid, &[[0, 0].into()]).unwrap();
             let field = solve(&open, goals(&open), FieldLimits::default(), &Awaited::default()).unwrap();
-            let FieldCells::Host { distances, next } = Arc::try_unwrap(field.shared).unwrap().cells else {
+            let mut data = Arc::try_unwrap(field.into_data()).unwrap();
+            let FieldCells::Host { distances, next } = &mut data.cells else {
                 panic!("the field is not on the host")
             };
             let goals = goals(&grid);

@@ -148,7 +148,7 @@ impl Repair<'_> {
         let mut visited = BitSet::new(row_words * height);
         let mut refresh_word = |row: usize, word: usize| {
             if visited.insert(row * row_words + word) {
-                codes::refresh_word(self.grid, &self.distances, row, word, &mut self.next);
+                codes::refresh_word(self.grid, self.distances, row, word, self.next);
             }
         };
         for &cell in self.changed.iter().map(|(cell, _)| cell).chain(seeds) {

@@ -33,10 +33,13 @@ pub(crate) struct SpareArrays {
     pub(crate) next: Vec<u8>,
 }
 
-impl From<FieldCells> for SpareArrays {
-    fn from(cells: FieldCells) -> Self {
+impl SpareArrays {
+    /// Takes the arrays of a field.
+    pub(crate) fn of(cells: &mut FieldCells) -> Self {
         match cells {
-            FieldCells::Host { distances, next } => Self { distances, next },
+            FieldCells::Host { distances, next } => {
+                Self { distances: std::mem::take(distances), next: std::mem::take(next) }
+            }
             FieldCells::Device(_) => Self::default(),
         }
     }
@@ -68,9 +71,7 @@ pub(crate) fn solve_into(
     let stats = Stats { levels, rounds: levels, reached_count: counts.reached, ..Stats::default() };
     let cells = FieldCells::Host { distances, next };
     let request = FieldRequest { goals: goals.given, limits };
-    Ok(Field {
-        shared: Arc::new(FieldData { grid: Arc::clone(grid), request, goals: goals.report, stats, cells }),
-    })
+    Ok(Field::from(FieldData { grid: Arc::clone(grid), request, goals: goals.report, stats, cells }))
 }
 
 /// Solves many fields, each on a thread of its own if there are threads.
@@ -283,7 +284,7 @@ mod tests {
             assert!(matches!(solve(grid), Err(Error::Cancelled)));
             let goals = Goals::new(grid, &[grid.cell(grid.cell_count() - 1)]).unwrap();
             // With another goal nearly all distances change.
-            assert!(matches!(update(grid, field, goals, &awaited), Err(Error::Cancelled)));
+            assert!(matches!(update(grid, &mut field.into_data(), goals, &awaited), Err(Error::Cancelled)));
         }
     }
 

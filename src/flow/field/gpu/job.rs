@@ -60,7 +60,7 @@ impl SolveJob {
         };
         let grid = Arc::clone(&self.grid);
         let cells = FieldCells::Device(cells);
-        self.fields.push(Field { shared: Arc::new(FieldData { grid, request, goals, stats, cells }) });
+        self.fields.push(Field::from(FieldData { grid, request, goals, stats, cells }));
         Ok(())
     }
 }

@@ -23,7 +23,7 @@ use crate::flow::field::gpu::solve::{
 };
 use crate::flow::field::gpu::strips::TileMethod;
 use crate::flow::field::options::FieldLimits;
-use crate::flow::field::solved::{Field, FieldCells};
+use crate::flow::field::solved::{Field, FieldCells, FieldData};
 use crate::flow::field::stats::CallTimer;
 use crate::flow::grid::cells::Grid;
 use crate::flow::grid::change::changed_cells;
@@ -84,11 +84,11 @@ fn relaxation(device: &DeviceGrid, grid: &Grid) -> TileMethod {
 pub(crate) fn update(
     device: &DeviceGrid,
     grid: &Arc<Grid>,
-    field: &Field,
+    field: &FieldData,
     goals: Goals,
     limits: FieldLimits,
 ) -> Result<Pending<Field>> {
-    let FieldCells::Device(old) = &field.shared.cells else {
+    let FieldCells::Device(old) = &field.cells else {
         return solve(device, grid, goals, limits);
     };
     let method = relaxation(device, grid);
@@ -97,8 +97,7 @@ pub(crate) fn update(
         && !small::is_small(device, grid, 0);
     let [width, height, depth] = method.tile_size().map(|edge| edge as usize);
     let change_limit = grid.cell_count() / (width * height * depth * TILES_PER_CHANGE) + FEW_CHANGES;
-    let changes =
-        if is_alike { changes(&field.shared.grid, grid, field, &goals, change_limit) } else { None };
+    let changes = if is_alike { changes(field, grid, &goals, change_limit) } else { None };
     let Some(changes) = changes else {
         return solve(device, grid, goals, limits);
     };
@@ -144,9 +143,9 @@ pub(crate) fn update(
 
 /// What changed from the field's grid and goals to these: indices of cells, ascending, and what happened to each. `None` if there are
 /// too many.
-fn changes(old: &Grid, grid: &Grid, field: &Field, goals: &Goals, limit: usize) -> Option<Vec<[u32; 2]>> {
-    let old_goals = Goals::new(old, &field.shared.request.goals).ok()?;
-    let edited = changed_cells(old, grid, limit)?;
+fn changes(old: &FieldData, grid: &Grid, goals: &Goals, limit: usize) -> Option<Vec<[u32; 2]>> {
+    let old_goals = Goals::new(&old.grid, &old.request.goals).ok()?;
+    let edited = changed_cells(&old.grid, grid, limit)?;
     let (removed, added) = (old_goals.without(goals), goals.without(&old_goals));
     if removed.len() * GOALS_PER_REMOVED > old_goals.cells.len() {
         return None;

@@ -56,7 +56,7 @@ async fn painted(engine: &Engine, plan: Plan, connectivity: Connectivity) -> Res
     let options = FieldOptions::default();
     let mut map = Map::new(plan, SIDE, 1);
     let mut flow = Flow::new(engine, map.grid(connectivity).map_err(error)?).map_err(error)?;
-    let field = flow.solve(&map.goal_cells(), &options).map_err(error)?.await.map_err(error)?;
+    let mut field = flow.solve(&map.goal_cells(), &options).map_err(error)?.await.map_err(error)?;
     let before = read(&field).await.map_err(error)?;
     let mut edits = Vec::new();
     let side = SIDE as f32;
@@ -64,7 +64,7 @@ async fn painted(engine: &Engine, plan: Plan, connectivity: Connectivity) -> Res
     map.stroke(Tool::Goal, [[0.5 * side, 0.8 * side]; 2], 1.0, &mut edits);
     flow.edit(&edits).map_err(error)?;
     let goals = map.goal_cells();
-    let field = flow.update_goals(field, &goals).map_err(error)?.await.map_err(error)?;
+    flow.update_goals(&mut field, &goals).map_err(error)?.await.map_err(error)?;
     let after = read(&field).await.map_err(error)?;
     let flow = Flow::new(engine, map.grid(connectivity).map_err(error)?).map_err(error)?;
     let field = flow.solve(&goals, &options).map_err(error)?.await.map_err(error)?;

@@ -88,10 +88,10 @@ fn solve(kept: &mut Option<Kept>, map: Map, connectivity: Connectivity) -> hullf
     if let Some(mut old) = kept.take()
         && (old.map.side, old.connectivity) == (map.side, connectivity)
         && let Some(edits) = edits(&old.map, &map)
-        && let Some(field) = old.field.take()
+        && let Some(mut field) = old.field.take()
     {
         old.flow.edit(&edits)?;
-        let field = ready(old.flow.update_goals(field, &map.goal_cells())?)?;
+        ready(old.flow.update_goals(&mut field, &map.goal_cells())?)?;
         *kept = Some(Kept { map, field: Some(field), ..old });
         return Ok(true);
     }

@@ -170,12 +170,11 @@ impl Solver {
         }
         let goals = map.goal_cells();
         let old = self.field.take();
-        let is_update = old.is_some();
-        let pending = match old {
-            Some(field) => flow.update_goals(field, &goals)?,
-            None => flow.solve(&goals, &FieldOptions::default())?,
+        let begun = match old {
+            Some(mut field) => Begun::Update(flow.update_goals(&mut field, &goals)?, field),
+            None => Begun::Solve(flow.solve(&goals, &FieldOptions::default())?),
         };
-        self.task = Some(host.spawn(solved(pending, begin, is_update)));
+        self.task = Some(host.spawn(solved(begun, begin)));
         Ok(())
     }
 
@@ -236,9 +235,23 @@ fn note_solved(host: &Host, is_update: bool, ms: f64) {
     host.time(if is_update { "field, updated" } else { "field, solved" }, ms);
 }
 
-async fn solved(pending: Pending<Field>, begin: Instant, is_update: bool) -> Result<Solved, String> {
+/// A field on its way.
+enum Begun {
+    Solve(Pending<Field>),
+    Update(Pending<()>, Field),
+}
+
+async fn solved(begun: Begun, begin: Instant) -> Result<Solved, String> {
     let error = |error: hullfield::Error| error.to_string();
-    let field = pending.await.map_err(error)?;
+    let is_update = matches!(begun, Begun::Update(..));
+    let field = match begun {
+        Begun::Solve(pending) => pending.await.map_err(error)?,
+        Begun::Update(pending, field) => {
+            pending.await.map_err(error)?;
+            // A clone of the handle lets the memory of the old field go.
+            field.clone()
+        }
+    };
     let solve_ms = begin.elapsed().as_secs_f64() * 1e3;
     let begin = Instant::now();
     let answer = read(&field).await.map_err(error)?;
