@@ -330,6 +330,20 @@ impl<T: 'static> Pending<T> {
         self.into_value().chain_value(start).into_typed()
     }
 
+    /// Changes the answer: at once where it is there already, else on the thread that gives it.
+    pub(crate) fn map<R: WasmNotSend + 'static>(
+        self,
+        change: impl FnOnce(T) -> R + WasmNotSend + 'static,
+    ) -> Pending<R>
+    where
+        T: WasmNotSend,
+    {
+        match self.state {
+            State::Ready(answer) => Pending { state: State::Ready(answer.map(change)) },
+            state => Self { state }.chain(|answer| Ok(Pending::ready(change(answer)))),
+        }
+    }
+
     /// Runs rounds one after the other until one has the answer. Neither the stack nor the memory grows with their number, as it would with a
     /// stage chained to another for each. A round should only start work.
     ///

@@ -142,6 +142,12 @@ def test_nearest_bodies() -> None:
     assert (found["body"].reshape(60, 3) == order).all()
     assert np.abs(found["separation"].reshape(60, 3) - np.sort(c.gaps, axis=1)[:, :3]).max() < 1e-8
     shapes = BodyColumns(1, [[0, 0, 0], [20, 0, 0]])
+    some = ARENA.nearest_bodies(c.bodies, of=[2, 0], count=3)
+    expected = [row for body in (2, 0) for row in found if row["query"] == body]
+    assert list(some["query"]) == [row["query"] for row in expected]
+    assert list(some["body"]) == [row["body"] for row in expected] and (some["body"] != some["query"]).all()
+    with pytest.raises(hullfield.InvalidInputError, match="body 4000"):
+        ARENA.nearest_bodies(c.bodies, of=[0, 4000])
     near = ARENA.nearest_bodies_to(c.bodies, shapes, max_distance=5)
     assert near["query"].tolist() == [0]
     # The distance of a ball from a box is that of its centre, less the radius.

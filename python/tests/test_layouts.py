@@ -211,6 +211,7 @@ ASKED: dict[str, Callable[[Any], Any]] = {
     "Arena.nearest_points worlds": lambda x: ARENA.nearest_points(BODIES, [[0, 0, 0]], worlds=x),
     "Arena.containments": lambda x: ARENA.containments(BODIES, x),
     "Arena.nearest_bodies": lambda x: ARENA.nearest_bodies(BODIES, count=x),
+    "Arena.nearest_bodies of": lambda x: ARENA.nearest_bodies(BODIES, of=x),
     "Arena.nearest_bodies distance": lambda x: ARENA.nearest_bodies(BODIES, max_distance=x),
     "Arena.postures": lambda x: ARENA.postures(BODIES, x),
     "Arena.postures rotations": lambda x: ARENA.postures(BODIES, np.zeros((1, 3, 3)), x),

@@ -70,6 +70,7 @@ mod sweep;
 #[cfg(feature = "gpu")]
 mod sweep_gpu;
 mod sweep_scenes;
+mod times;
 #[cfg(feature = "gpu")]
 mod trusted;
 mod verdicts;

@@ -2,8 +2,8 @@
 //! against the oracle; and of bad input.
 
 use hullfield::collide::{
-    Arena, Body, Contact, ContactOptions, Hull, NearestBody, NearestOptions, Options, Pairs, Precision,
-    Status,
+    Arena, Body, BodyColumns, Contact, ContactOptions, Hull, NearestBody, NearestOptions, Options, Pairs,
+    Precision, Status,
 };
 use hullfield::{Engine, Error, Location};
 use hullfield_oracle::random::Random;
@@ -269,4 +269,40 @@ fn bad_input_is_one_error() {
         matches!(error, Error::Missing { at: Location::Query(0), what: "hull", index: 4, .. }),
         "{error}"
     );
+}
+
+/// Bodies of the scene that are asked about: in any order, twice, and in worlds. None finds itself, not even where a larger body holds it.
+#[test]
+fn some_bodies_find_what_all_find() {
+    for (name, engine) in engines() {
+        for (seed, count) in [(886, 2), (887, 40)] {
+            let crowd = crowd(count, 1, 2.0, 0.0, seed);
+            let arena = arena(&crowd, &engine);
+            let worlds: Vec<u32> = (0..count as u32).map(|row| 7 - row % 3).collect();
+            for worlds in [&[][..], &worlds[..]] {
+                let columns = BodyColumns { worlds, ..BodyColumns::new(&crowd.bodies) };
+                let options = NearestOptions { count: 3, ..NearestOptions::default() };
+                let all = arena.nearest_bodies(columns, &options).unwrap().wait().unwrap().rows;
+                let last = count as u32 - 1;
+                for asked in [vec![], vec![last], vec![1, 0, 1, last]] {
+                    let some = arena.nearest_bodies_of(columns, &asked, &options).unwrap();
+                    let some = some.wait().unwrap().rows;
+                    let of = |&row: &u32| all.iter().filter(move |found| found.query == row).copied();
+                    let expected: Vec<NearestBody> = asked.iter().flat_map(of).collect();
+                    assert_eq!(some, expected, "{name}, seed {seed}, {asked:?}");
+                    assert!(some.iter().all(|row| row.body != row.query));
+                }
+                let error = arena.nearest_bodies_of(columns, &[0, count as u32], &options).unwrap_err();
+                let (at, index, count) = (Location::Query(1), count as u64, count as u64);
+                assert_eq!(error, Error::Missing { at, what: "body", index, count });
+            }
+        }
+    }
+    // A small body in a large one is deeper in it than in itself: as a shape it finds the large one first.
+    let hulls = [Hull::ball(0.5).unwrap(), Hull::ball(3.0).unwrap()];
+    let arena = Arena::new(&Engine::cpu(), &hulls, Options::default()).unwrap();
+    let bodies = [Body::new(0), Body::new(1).at([0.25, 0.0, 0.0]), Body::new(0).at([9.0, 0.0, 0.0])];
+    let options = NearestOptions { count: 5, ..NearestOptions::default() };
+    let found = arena.nearest_bodies_of(&bodies, &[0], &options).unwrap().wait().unwrap().rows;
+    assert_eq!(found.iter().map(|row| row.body).collect::<Vec<_>>(), [1, 2]);
 }

@@ -472,12 +472,14 @@ export class Arena {
   /**
    * The nearest other bodies of each body.
    *
-   * @param options `count`: how many are listed at most, default 1. `maxDistance`: how far they may be, in world units, default any distance.
-   * @throws {HullfieldError} (rejects) as `intersections`; for a count of 0.
+   * @param options `count`: how many are listed at most, default 1. `maxDistance`: how far they may be, in world units, default any distance. `of`: the rows
+   * of the bodies that are asked about, default all.
+   * @throws {HullfieldError} (rejects) as `intersections`; for a count of 0; for a row that no body has.
    */
-  nearestBodies(bodies: BodyColumns, options?: { count?: number; maxDistance?: number }): Promise<NearestBodies>;
+  nearestBodies(bodies: BodyColumns, options?: { count?: number; maxDistance?: number; of?: Uint32Array }): Promise<NearestBodies>;
   /**
-   * The bodies nearest to each of some shapes, which are bodies that are not in the scene: `query` is the row of the shape.
+   * The bodies nearest to each of some shapes, which are bodies that are not in the scene: `query` is the row of the shape. A body of the scene finds itself so;
+   * the option `of` of `nearestBodies` asks about bodies of the scene.
    *
    * @throws {HullfieldError} (rejects) as `nearestBodies`.
    */

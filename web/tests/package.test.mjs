@@ -131,6 +131,10 @@ test("manifolds, sweeps and nearest bodies", { skip }, async () => {
   await assert.rejects(arena.sweeps(bodies, {}), sentence(/velocities is missing/));
   await assert.rejects(arena.sweeps(bodies, { velocities: new Float32Array(3) }), sentence(/1 .*motions|motions/, "count"));
   await assert.rejects(arena.nearestBodies(bodies, { count: 0 }), sentence(/count is 0/));
+  const last = await arena.nearestBodies(bodies, { of: new Uint32Array([1]) });
+  assert.deepEqual([...last.query], [1]);
+  assert.notEqual(last.body[0], 1);
+  await assert.rejects(arena.nearestBodies(bodies, { of: new Uint32Array([99]) }), sentence(/body 99/));
   await assert.rejects(arena.prepare(["all"]), sentence(/queries\[0\] is 'all'/));
 });
 

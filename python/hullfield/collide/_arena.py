@@ -431,12 +431,18 @@ class Arena:
 
     @query
     def nearest_bodies(
-        self, bodies: BodyColumns, *, count: int = 1, max_distance: float = np.inf
+        self,
+        bodies: BodyColumns,
+        *,
+        of: ArrayLike | None = None,
+        count: int = 1,
+        max_distance: float = np.inf,
     ) -> Pending[Batch[Stats]]:
         """The nearest other bodies of each body, sorted by body, separation and row; the deepest overlap comes first.
 
         Args:
             bodies: the bodies. Statics are among the others; groups, worlds, owners and exclusions are obeyed.
+            of: the rows of the bodies that are asked about, in any order; all by default.
             count: how many are listed at most, ≥ 1.
             max_distance: bodies farther away are not listed, in world units, ≥ 0; the nearer, the faster.
 
@@ -444,14 +450,17 @@ class Arena:
             Fields: ``query``, the row that is asked about, ``body``, ``status``, ``separation``, ``normal`` (3) from the first to the second, and
             ``points`` (2, 3), as for :meth:`contacts`; measured in f64, within 1e-9 S.
         """
+        rows = None if of is None else indices("of", of)
         count, limit = whole("count", count), real("max_distance", max_distance)
-        return Pending(self._native.nearest_bodies(bodies_of("bodies", bodies), count, limit), batch)
+        return Pending(self._native.nearest_bodies(bodies_of("bodies", bodies), rows, count, limit), batch)
 
     @query
     def nearest_bodies_to(
         self, bodies: BodyColumns, shapes: BodyColumns, *, count: int = 1, max_distance: float = np.inf
     ) -> Pending[Batch[Stats]]:
-        """The bodies nearest to each of some shapes that are not of the scene: ``query`` is the row of the shape. Otherwise as :meth:`nearest_bodies`."""
+        """The bodies nearest to each of some shapes that are not of the scene: ``query`` is the row of the shape. Otherwise as :meth:`nearest_bodies`,
+        whose option ``of`` asks about bodies of the scene: these don't find themselves.
+        """
         columns = bodies_of("bodies", bodies), bodies_of("shapes", shapes)
         count, limit = whole("count", count), real("max_distance", max_distance)
         return Pending(self._native.nearest_bodies_to(*columns, count, limit), batch)

@@ -9,7 +9,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::arrays::{Row, array, matrix, optional, rows, structured};
+use crate::arrays::{Row, array, matrix, numbers, optional, rows, structured};
 use crate::collide::columns::{BodyColumns, Columns, RayColumns, ShapeCastColumns, optional_rows};
 use crate::collide::hull::{Hull, owned};
 use crate::collide::rows::{
@@ -308,11 +308,18 @@ impl Arena {
         &self,
         py: Python<'_>,
         bodies: &BodyColumns,
+        of: Option<PyReadonlyArrayDyn<'_, u32>>,
         count: u32,
         max_distance: f32,
     ) -> PyResult<Pending> {
         let (arena, options) = (self.get(py)?, NearestOptions { count, max_distance });
-        let pending = py.detach(|| arena.nearest_bodies(bodies.columns(), &options)).or_raise(py)?;
+        let rows = of.as_ref().map(|of| numbers(py, "of", of)).transpose()?;
+        let pending = py
+            .detach(|| match rows {
+                Some(rows) => arena.nearest_bodies_of(bodies.columns(), rows, &options),
+                None => arena.nearest_bodies(bodies.columns(), &options),
+            })
+            .or_raise(py)?;
         Ok(Pending::of(pending, batch::<_, NearestBody>))
     }
 

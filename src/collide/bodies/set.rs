@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use web_time::Instant;
+
 use crate::collide::bodies::events::{PairEvent, TouchingPairs, slot_pair};
 use crate::collide::bodies::id::{BodyId, BodyRef};
 use crate::collide::bodies::rows::{Found, QueryNumber, name};
@@ -10,6 +12,7 @@ use crate::collide::bodies::slots::{SLOT_LIMIT, Slots};
 use crate::collide::hull::record::HullRecord;
 use crate::collide::narrow_phase::measure::Row;
 use crate::collide::narrow_phase::rows::{Batch, Contact, Distance, Intersection, Manifold};
+use crate::collide::narrow_phase::settle::milliseconds;
 use crate::collide::query::arena::Arena;
 use crate::collide::query::options::{ContactOptions, DistanceOptions, ManifoldOptions};
 use crate::collide::scene::body::Body;
@@ -419,6 +422,7 @@ impl<T> Bodies<T> {
         &self,
         ask: impl FnOnce(&Arena, BodyColumns<'_>) -> Result<Pending<Batch<R>>>,
     ) -> Result<Pending<Found<R>>> {
+        let begin = Instant::now();
         let (statics, limit) = (self.arena.statics().len() as u64, u64::from(SLOT_LIMIT));
         if statics > limit {
             return Err(Error::TooMany { what: "statics", count: statics, limit });
@@ -430,7 +434,11 @@ impl<T> Bodies<T> {
         let pending = ask(&self.arena, columns)?;
         let query = QueryNumber { set: self.set, query: self.queries.fetch_add(1, Relaxed) + 1 };
         let generations = Arc::clone(self.slots.generations());
-        Ok(pending.chain(move |batch| Ok(Pending::ready(name(batch, &generations, query)))))
+        Ok(pending.map(move |batch| {
+            let mut found = name(batch, &generations, query);
+            found.stats.times.total_ms = milliseconds(begin);
+            found
+        }))
     }
 
     /// What became of the touching pairs since the last answer that was handed in, sorted by `(a, b)`.

@@ -16,6 +16,7 @@ use crate::collide::compound::rows::{NamedRow, PartPair};
 use crate::collide::compound::shape::{PartList, Shape};
 use crate::collide::compound::statics::StaticCompounds;
 use crate::collide::narrow_phase::rows::{Batch, Contact, Distance, Intersection, Manifold, Stats};
+use crate::collide::narrow_phase::timed_call::timed_call;
 use crate::collide::query::arena::{Arena, check_margin};
 use crate::collide::query::options::{ContactOptions, DistanceOptions, ManifoldOptions, Options};
 use crate::collide::scene::body::Body;
@@ -238,8 +239,10 @@ impl Compounds {
         pairs: Pairs<'_>,
     ) -> Result<Pending<Batch<PartPair<Intersection>>>> {
         span!("hullfield.collide.compounds.intersections", bodies = columns.bodies.len());
-        self.query(columns, pairs, 0.0, Rows::Parts, |arena, columns, pairs| {
-            arena.intersections(columns, pairs)
+        timed_call(|| {
+            self.query(columns, pairs, 0.0, Rows::Parts, |arena, columns, pairs| {
+                arena.intersections(columns, pairs)
+            })
         })
     }
 
@@ -266,9 +269,11 @@ impl Compounds {
         options: &DistanceOptions,
     ) -> Result<Pending<Batch<PartPair<Distance>>>> {
         span!("hullfield.collide.compounds.distances", bodies = columns.bodies.len());
-        let options = *options;
-        self.query(columns, pairs, options.margin, Rows::Parts, move |arena, columns, pairs| {
-            arena.distances(columns, pairs, &options)
+        timed_call(|| {
+            let options = *options;
+            self.query(columns, pairs, options.margin, Rows::Parts, move |arena, columns, pairs| {
+                arena.distances(columns, pairs, &options)
+            })
         })
     }
 
@@ -292,9 +297,11 @@ impl Compounds {
         options: &ContactOptions,
     ) -> Result<Pending<Batch<PartPair<Contact>>>> {
         span!("hullfield.collide.compounds.contacts", bodies = columns.bodies.len());
-        let options = *options;
-        self.query(columns, pairs, options.margin, Rows::Parts, move |arena, columns, pairs| {
-            arena.contacts(columns, pairs, &options)
+        timed_call(|| {
+            let options = *options;
+            self.query(columns, pairs, options.margin, Rows::Parts, move |arena, columns, pairs| {
+                arena.contacts(columns, pairs, &options)
+            })
         })
     }
 
@@ -318,9 +325,11 @@ impl Compounds {
         options: &ManifoldOptions,
     ) -> Result<Pending<Batch<PartPair<Manifold>>>> {
         span!("hullfield.collide.compounds.manifolds", bodies = columns.bodies.len());
-        let options = *options;
-        self.query(columns, pairs, options.margin, Rows::Parts, move |arena, columns, pairs| {
-            arena.manifolds(columns, pairs, &options)
+        timed_call(|| {
+            let options = *options;
+            self.query(columns, pairs, options.margin, Rows::Parts, move |arena, columns, pairs| {
+                arena.manifolds(columns, pairs, &options)
+            })
         })
     }
 
@@ -345,8 +354,10 @@ impl Compounds {
         pairs: Pairs<'_>,
     ) -> Result<Pending<Batch<PartPair<Intersection>>>> {
         span!("hullfield.collide.compounds.body_intersections", bodies = columns.bodies.len());
-        self.query(columns, pairs, 0.0, Rows::Bodies, |arena, columns, pairs| {
-            arena.intersections(columns, pairs)
+        timed_call(|| {
+            self.query(columns, pairs, 0.0, Rows::Bodies, |arena, columns, pairs| {
+                arena.intersections(columns, pairs)
+            })
         })
     }
 
@@ -375,9 +386,11 @@ impl Compounds {
         options: &DistanceOptions,
     ) -> Result<Pending<Batch<PartPair<Distance>>>> {
         span!("hullfield.collide.compounds.body_distances", bodies = columns.bodies.len());
-        let options = *options;
-        self.query(columns, pairs, options.margin, Rows::Bodies, move |arena, columns, pairs| {
-            arena.distances(columns, pairs, &options)
+        timed_call(|| {
+            let options = *options;
+            self.query(columns, pairs, options.margin, Rows::Bodies, move |arena, columns, pairs| {
+                arena.distances(columns, pairs, &options)
+            })
         })
     }
 
@@ -404,9 +417,11 @@ impl Compounds {
         options: &ContactOptions,
     ) -> Result<Pending<Batch<PartPair<Contact>>>> {
         span!("hullfield.collide.compounds.body_contacts", bodies = columns.bodies.len());
-        let options = *options;
-        self.query(columns, pairs, options.margin, Rows::Bodies, move |arena, columns, pairs| {
-            arena.contacts(columns, pairs, &options)
+        timed_call(|| {
+            let options = *options;
+            self.query(columns, pairs, options.margin, Rows::Bodies, move |arena, columns, pairs| {
+                arena.contacts(columns, pairs, &options)
+            })
         })
     }
 

@@ -5,6 +5,7 @@ use crate::collide::compound::compounds::Compounds;
 use crate::collide::compound::crowd::{Crowd, Found};
 use crate::collide::compound::job::add;
 use crate::collide::narrow_phase::rows::{Batch, Intersection, Stats};
+use crate::collide::narrow_phase::timed_call::timed_call;
 use crate::collide::query::arena::Arena;
 use crate::collide::scene::columns::BodyColumns;
 use crate::collide::scene::pairs::Pairs;
@@ -45,17 +46,19 @@ impl Compounds {
 
     fn hits_inner(&self, columns: CompoundColumns<'_>) -> Result<Pending<Batch<bool>>> {
         span!("hullfield.collide.compounds.hits", bodies = columns.bodies.len());
-        let crowd = self.crowd(columns, 0.0)?;
-        let body_pairs = crowd.body_pairs(Pairs::BroadPhase)?;
-        let rows = vec![false; columns.bodies.len()];
-        let job = HitJob { crowd, body_pairs, next: 0, rows, stats: Stats::default() };
-        Pending::rounds(job, |job| {
-            if job.next == job.body_pairs.len() {
-                let hit_count = job.rows.iter().filter(|&&is_hit| is_hit).count() as u64;
-                let stats = Stats { hit_count, ..job.stats };
-                return Ok(Round::Done(Batch::new(job.rows, stats)));
-            }
-            job.go_on().map(Round::Next)
+        timed_call(|| {
+            let crowd = self.crowd(columns, 0.0)?;
+            let body_pairs = crowd.body_pairs(Pairs::BroadPhase)?;
+            let rows = vec![false; columns.bodies.len()];
+            let job = HitJob { crowd, body_pairs, next: 0, rows, stats: Stats::default() };
+            Pending::rounds(job, |job| {
+                if job.next == job.body_pairs.len() {
+                    let hit_count = job.rows.iter().filter(|&&is_hit| is_hit).count() as u64;
+                    let stats = Stats { hit_count, ..job.stats };
+                    return Ok(Round::Done(Batch::new(job.rows, stats)));
+                }
+                job.go_on().map(Round::Next)
+            })
         })
     }
 
@@ -74,16 +77,18 @@ impl Compounds {
 
     fn hit_counts_inner(&self, columns: CompoundColumns<'_>) -> Result<Pending<Batch<u32>>> {
         span!("hullfield.collide.compounds.hit_counts", bodies = columns.bodies.len());
-        let mut counts = vec![0; columns.bodies.len()];
-        Ok(self.body_intersections(columns, Pairs::BroadPhase)?.chain(move |found| {
-            for body in found.rows.iter().flat_map(|row| [row.row.a, row.row.b]) {
-                if let Some(count) = counts.get_mut(body as usize) {
-                    *count += 1;
+        timed_call(|| {
+            let mut counts = vec![0; columns.bodies.len()];
+            Ok(self.body_intersections(columns, Pairs::BroadPhase)?.chain(move |found| {
+                for body in found.rows.iter().flat_map(|row| [row.row.a, row.row.b]) {
+                    if let Some(count) = counts.get_mut(body as usize) {
+                        *count += 1;
+                    }
                 }
-            }
-            let hit_count = counts.iter().filter(|&&count| count > 0).count() as u64;
-            Ok(Pending::ready(Batch::new(counts, Stats { hit_count, ..found.stats })))
-        }))
+                let hit_count = counts.iter().filter(|&&count| count > 0).count() as u64;
+                Ok(Pending::ready(Batch::new(counts, Stats { hit_count, ..found.stats })))
+            }))
+        })
     }
 }
 

@@ -193,5 +193,4 @@ pub(crate) fn add(sum: &mut Stats, window: &Stats) {
     times.kernels_ms += more.kernels_ms;
     times.readback_ms += more.readback_ms;
     times.settle_ms += more.settle_ms;
-    times.total_ms += more.total_ms;
 }

@@ -9,6 +9,7 @@ use crate::collide::compound::field_set::{Askers, Fields};
 use crate::collide::compound::rows::{PartPair, PartRow};
 use crate::collide::compound::whole::Whole;
 use crate::collide::narrow_phase::rows::Batch;
+use crate::collide::narrow_phase::timed_call::timed_call;
 use crate::collide::query::options::NearestOptions;
 use crate::collide::query::shapes::near_goal;
 use crate::collide::scene::body::Body;
@@ -70,35 +71,36 @@ impl Compounds {
         options: &NearestOptions,
     ) -> Result<Pending<Batch<PartPair<NearestBody>>>> {
         span!("hullfield.collide.compounds.nearest_bodies", bodies = columns.bodies.len());
-        let goal = near_goal(options)?;
-        let whole = Whole::new(self, columns)?;
-        if let Some(row) = columns.bodies.iter().position(|body| self.shape(body).field().is_some()) {
-            let message =
-                "it is a height field, whose nearest bodies can't be asked for: it may be one of the statics";
-            return Err(Error::invalid(Location::Body(row), message));
-        }
-        let rules = NearRules::new(self.rules(columns)?);
-        let (count, worlds) = (columns.bodies.len(), columns.worlds);
-        let fields = Fields::of(self, columns, Askers { what: "bodies", count, worlds })?;
-        let near = fields.as_ref().map(|fields| {
-            let placed = |(body, position): (&Body, [f64; 3])| {
-                let (origin, at) = (Some(fields.origin), Location::Argument);
-                PlacedShape::new(body, Some(position), origin, at, &self.arena().scene.supports)
-            };
-            let shapes = whole.parts().map(placed).collect::<Result<_>>()?;
-            Ok(FieldNear {
-                scene: Arc::clone(&self.arena().scene),
-                shapes,
-                starts: whole.starts(),
-                rules,
-                goal,
+        timed_call(|| {
+            let goal = near_goal(options)?;
+            let whole = Whole::new(self, columns)?;
+            if let Some(row) = columns.bodies.iter().position(|body| self.shape(body).field().is_some()) {
+                let message = "it is a height field, whose nearest bodies can't be asked for: it may be one of the statics";
+                return Err(Error::invalid(Location::Body(row), message));
+            }
+            let rules = NearRules::new(self.rules(columns)?);
+            let (count, worlds) = (columns.bodies.len(), columns.worlds);
+            let fields = Fields::of(self, columns, Askers { what: "bodies", count, worlds })?;
+            let near = fields.as_ref().map(|fields| {
+                let placed = |(body, position): (&Body, [f64; 3])| {
+                    let (origin, at) = (Some(fields.origin), Location::Argument);
+                    PlacedShape::new(body, Some(position), origin, at, &self.arena().scene.supports)
+                };
+                let shapes = whole.parts().map(placed).collect::<Result<_>>()?;
+                Ok(FieldNear {
+                    scene: Arc::clone(&self.arena().scene),
+                    shapes,
+                    starts: whole.starts(),
+                    rules,
+                    goal,
+                })
+            });
+            let near: Option<FieldNear> = near.transpose()?;
+            let found = whole.nearest(self, None, columns.exclusions, goal)?;
+            Ok(match (fields, near) {
+                (Some(fields), Some(near)) => fields.nearest(near, found),
+                _ => found,
             })
-        });
-        let near: Option<FieldNear> = near.transpose()?;
-        let found = whole.nearest(self, None, columns.exclusions, goal)?;
-        Ok(match (fields, near) {
-            (Some(fields), Some(near)) => fields.nearest(near, found),
-            _ => found,
         })
     }
 
@@ -150,33 +152,41 @@ impl Compounds {
             bodies = columns.bodies.len(),
             shapes = shapes.bodies.len()
         );
-        let goal = near_goal(options)?;
-        let whole = Whole::new(self, columns)?;
-        let askers = Askers { what: "shapes", count: shapes.bodies.len(), worlds: shapes.worlds };
-        let fields = Fields::of(self, columns, askers)?;
-        let found = whole.nearest(self, Some(shapes), None, goal)?;
-        let found = match fields {
-            None => found,
-            Some(fields) => {
-                let placed = |(row, shape): (usize, &Body)| {
-                    let position = shapes.positions.get(row).copied();
-                    let at = Location::Query(row);
-                    PlacedShape::new(shape, position, Some(fields.origin), at, &self.arena().scene.supports)
-                };
-                let near = FieldNear {
-                    scene: Arc::clone(&self.arena().scene),
-                    shapes: shapes.bodies.iter().enumerate().map(placed).collect::<Result<_>>()?,
-                    starts: Vec::new(),
-                    rules: NearRules::default(),
-                    goal,
-                };
-                fields.nearest(near, found)
-            }
-        };
-        Ok(found.chain(|found| {
-            let Batch { rows, stats, .. } = found;
-            let named = |PartPair { part_b, row, .. }| PartRow { part: part_b, row };
-            Ok(Pending::ready(Batch::new(rows.into_iter().map(named).collect(), stats)))
-        }))
+        timed_call(|| {
+            let goal = near_goal(options)?;
+            let whole = Whole::new(self, columns)?;
+            let askers = Askers { what: "shapes", count: shapes.bodies.len(), worlds: shapes.worlds };
+            let fields = Fields::of(self, columns, askers)?;
+            let found = whole.nearest(self, Some(shapes), None, goal)?;
+            let found = match fields {
+                None => found,
+                Some(fields) => {
+                    let placed = |(row, shape): (usize, &Body)| {
+                        let position = shapes.positions.get(row).copied();
+                        let at = Location::Query(row);
+                        PlacedShape::new(
+                            shape,
+                            position,
+                            Some(fields.origin),
+                            at,
+                            &self.arena().scene.supports,
+                        )
+                    };
+                    let near = FieldNear {
+                        scene: Arc::clone(&self.arena().scene),
+                        shapes: shapes.bodies.iter().enumerate().map(placed).collect::<Result<_>>()?,
+                        starts: Vec::new(),
+                        rules: NearRules::default(),
+                        goal,
+                    };
+                    fields.nearest(near, found)
+                }
+            };
+            Ok(found.chain(|found| {
+                let Batch { rows, stats, .. } = found;
+                let named = |PartPair { part_b, row, .. }| PartRow { part: part_b, row };
+                Ok(Pending::ready(Batch::new(rows.into_iter().map(named).collect(), stats)))
+            }))
+        })
     }
 }

@@ -7,6 +7,7 @@ use crate::collide::compound::field_set::{Askers, Fields};
 use crate::collide::compound::rows::PartRow;
 use crate::collide::compound::whole::Whole;
 use crate::collide::narrow_phase::rows::Batch;
+use crate::collide::narrow_phase::timed_call::timed_call;
 use crate::collide::query::options::{PointOptions, RayOptions};
 use crate::collide::ray::rows::{Containment, NearestPoint, Occlusion, RayHit, Raycast};
 use crate::collide::scene::ray_columns::{PointColumns, RayColumns};
@@ -65,13 +66,15 @@ impl Compounds {
         options: &RayOptions,
     ) -> Result<Pending<Batch<PartRow<Raycast>>>> {
         span!("hullfield.collide.compounds.raycasts", bodies = columns.bodies.len(), rays = rays.rays.len());
-        let whole = Whole::new(self, columns)?;
-        let askers = Askers { what: "rays", count: rays.rays.len(), worlds: rays.worlds };
-        let fields = Fields::of(self, columns, askers)?;
-        let found = whole.ask(self, |arena, parts| arena.raycasts(parts, rays, options))?;
-        Ok(match fields {
-            None => found,
-            Some(fields) => fields.raycasts(FieldRays::new(&rays, !options.skip_start), found),
+        timed_call(|| {
+            let whole = Whole::new(self, columns)?;
+            let askers = Askers { what: "rays", count: rays.rays.len(), worlds: rays.worlds };
+            let fields = Fields::of(self, columns, askers)?;
+            let found = whole.ask(self, |arena, parts| arena.raycasts(parts, rays, options))?;
+            Ok(match fields {
+                None => found,
+                Some(fields) => fields.raycasts(FieldRays::new(&rays, !options.skip_start), found),
+            })
         })
     }
 
@@ -99,13 +102,15 @@ impl Compounds {
             bodies = columns.bodies.len(),
             rays = rays.rays.len()
         );
-        let whole = Whole::new(self, columns)?;
-        let askers = Askers { what: "rays", count: rays.rays.len(), worlds: rays.worlds };
-        let fields = Fields::of(self, columns, askers)?;
-        let found = whole.ask(self, |arena, parts| arena.raycasts_all(parts, rays, options))?;
-        Ok(match fields {
-            None => found,
-            Some(fields) => fields.raycasts_all(FieldRays::new(&rays, !options.skip_start), found),
+        timed_call(|| {
+            let whole = Whole::new(self, columns)?;
+            let askers = Askers { what: "rays", count: rays.rays.len(), worlds: rays.worlds };
+            let fields = Fields::of(self, columns, askers)?;
+            let found = whole.ask(self, |arena, parts| arena.raycasts_all(parts, rays, options))?;
+            Ok(match fields {
+                None => found,
+                Some(fields) => fields.raycasts_all(FieldRays::new(&rays, !options.skip_start), found),
+            })
         })
     }
 
@@ -133,13 +138,15 @@ impl Compounds {
             bodies = columns.bodies.len(),
             rays = rays.rays.len()
         );
-        let whole = Whole::new(self, columns)?;
-        let askers = Askers { what: "rays", count: rays.rays.len(), worlds: rays.worlds };
-        let fields = Fields::of(self, columns, askers)?;
-        let found = whole.ask_as_is(self, |arena, parts| arena.occlusions(parts, rays, options))?;
-        Ok(match fields {
-            None => found,
-            Some(fields) => fields.occlusions(FieldRays::new(&rays, !options.skip_start), found),
+        timed_call(|| {
+            let whole = Whole::new(self, columns)?;
+            let askers = Askers { what: "rays", count: rays.rays.len(), worlds: rays.worlds };
+            let fields = Fields::of(self, columns, askers)?;
+            let found = whole.ask_as_is(self, |arena, parts| arena.occlusions(parts, rays, options))?;
+            Ok(match fields {
+                None => found,
+                Some(fields) => fields.occlusions(FieldRays::new(&rays, !options.skip_start), found),
+            })
         })
     }
 
@@ -171,14 +178,16 @@ impl Compounds {
             bodies = columns.bodies.len(),
             points = points.len()
         );
-        let whole = Whole::new(self, columns)?;
-        let askers = Askers { what: "points", count: points.len(), worlds: points.worlds };
-        let fields = Fields::of(self, columns, askers)?;
-        let found = whole.ask(self, |arena, parts| arena.nearest_points(parts, points, options))?;
-        let max_distance = f64::from(options.max_distance);
-        Ok(match fields {
-            None => found,
-            Some(fields) => fields.nearest_points(points.checked()?, max_distance, found),
+        timed_call(|| {
+            let whole = Whole::new(self, columns)?;
+            let askers = Askers { what: "points", count: points.len(), worlds: points.worlds };
+            let fields = Fields::of(self, columns, askers)?;
+            let found = whole.ask(self, |arena, parts| arena.nearest_points(parts, points, options))?;
+            let max_distance = f64::from(options.max_distance);
+            Ok(match fields {
+                None => found,
+                Some(fields) => fields.nearest_points(points.checked()?, max_distance, found),
+            })
         })
     }
 
@@ -206,13 +215,15 @@ impl Compounds {
             bodies = columns.bodies.len(),
             points = points.len()
         );
-        let whole = Whole::new(self, columns)?;
-        let askers = Askers { what: "points", count: points.len(), worlds: points.worlds };
-        let fields = Fields::of(self, columns, askers)?;
-        let found = whole.ask(self, |arena, parts| arena.containments(parts, points))?;
-        Ok(match fields {
-            None => found,
-            Some(fields) => fields.containments(points.checked()?, found),
+        timed_call(|| {
+            let whole = Whole::new(self, columns)?;
+            let askers = Askers { what: "points", count: points.len(), worlds: points.worlds };
+            let fields = Fields::of(self, columns, askers)?;
+            let found = whole.ask(self, |arena, parts| arena.containments(parts, points))?;
+            Ok(match fields {
+                None => found,
+                Some(fields) => fields.containments(points.checked()?, found),
+            })
         })
     }
 }

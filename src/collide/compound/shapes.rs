@@ -7,6 +7,7 @@ use crate::collide::compound::field_set::{Askers, Fields};
 use crate::collide::compound::rows::PartRow;
 use crate::collide::compound::whole::Whole;
 use crate::collide::narrow_phase::rows::Batch;
+use crate::collide::narrow_phase::timed_call::timed_call;
 use crate::collide::query::options::ShapeCastOptions;
 use crate::collide::scene::shape_cast::ShapeCastColumns;
 use crate::collide::shape::rows::{ShapeCastAny, ShapeCastFirst, ShapeCastHit};
@@ -76,15 +77,17 @@ impl Compounds {
             bodies = columns.bodies.len(),
             casts = casts.casts.len()
         );
-        let whole = Whole::new(self, columns)?;
-        let fields = self.fields_of_casts(columns, &casts)?;
-        let found = whole.ask(self, |arena, parts| arena.shape_casts(parts, casts, options))?;
-        Ok(match fields {
-            None => found,
-            Some(fields) => {
-                let casts = self.field_casts(&casts, options, &fields)?;
-                fields.shape_casts(casts, found)
-            }
+        timed_call(|| {
+            let whole = Whole::new(self, columns)?;
+            let fields = self.fields_of_casts(columns, &casts)?;
+            let found = whole.ask(self, |arena, parts| arena.shape_casts(parts, casts, options))?;
+            Ok(match fields {
+                None => found,
+                Some(fields) => {
+                    let casts = self.field_casts(&casts, options, &fields)?;
+                    fields.shape_casts(casts, found)
+                }
+            })
         })
     }
 
@@ -131,15 +134,17 @@ impl Compounds {
             bodies = columns.bodies.len(),
             casts = casts.casts.len()
         );
-        let whole = Whole::new(self, columns)?;
-        let fields = self.fields_of_casts(columns, &casts)?;
-        let found = whole.ask(self, |arena, parts| arena.shape_casts_all(parts, casts, options))?;
-        Ok(match fields {
-            None => found,
-            Some(fields) => {
-                let casts = self.field_casts(&casts, options, &fields)?;
-                fields.shape_casts_all(casts, found)
-            }
+        timed_call(|| {
+            let whole = Whole::new(self, columns)?;
+            let fields = self.fields_of_casts(columns, &casts)?;
+            let found = whole.ask(self, |arena, parts| arena.shape_casts_all(parts, casts, options))?;
+            Ok(match fields {
+                None => found,
+                Some(fields) => {
+                    let casts = self.field_casts(&casts, options, &fields)?;
+                    fields.shape_casts_all(casts, found)
+                }
+            })
         })
     }
 
@@ -184,15 +189,17 @@ impl Compounds {
             bodies = columns.bodies.len(),
             casts = casts.casts.len()
         );
-        let whole = Whole::new(self, columns)?;
-        let fields = self.fields_of_casts(columns, &casts)?;
-        let found = whole.ask_as_is(self, |arena, parts| arena.shape_casts_any(parts, casts, options))?;
-        Ok(match fields {
-            None => found,
-            Some(fields) => {
-                let casts = self.field_casts(&casts, options, &fields)?;
-                fields.shape_casts_any(casts, found)
-            }
+        timed_call(|| {
+            let whole = Whole::new(self, columns)?;
+            let fields = self.fields_of_casts(columns, &casts)?;
+            let found = whole.ask_as_is(self, |arena, parts| arena.shape_casts_any(parts, casts, options))?;
+            Ok(match fields {
+                None => found,
+                Some(fields) => {
+                    let casts = self.field_casts(&casts, options, &fields)?;
+                    fields.shape_casts_any(casts, found)
+                }
+            })
         })
     }
 

@@ -8,6 +8,7 @@ use crate::collide::compound::rows::PartPair;
 use crate::collide::compound::whole::Whole;
 use crate::collide::hull::Dimension;
 use crate::collide::narrow_phase::rows::{Batch, Stats};
+use crate::collide::narrow_phase::timed_call::timed_call;
 use crate::collide::query::options::SweepOptions;
 use crate::collide::scene::budget::RowBudget;
 use crate::collide::scene::motion::Motion;
@@ -73,7 +74,7 @@ impl Compounds {
         options: &SweepOptions,
     ) -> Result<Pending<Batch<PartPair<Sweep>>>> {
         span!("hullfield.collide.compounds.sweeps", bodies = columns.bodies.len());
-        self.swept(columns, motions, pairs, options, Rows::Parts)
+        timed_call(|| self.swept(columns, motions, pairs, options, Rows::Parts))
     }
 
     /// Finds the first time of impact of pairs of bodies: one row a pair of bodies that meets, of the parts that meet first, of several the
@@ -120,7 +121,7 @@ impl Compounds {
         options: &SweepOptions,
     ) -> Result<Pending<Batch<PartPair<Sweep>>>> {
         span!("hullfield.collide.compounds.body_sweeps", bodies = columns.bodies.len());
-        self.swept(columns, motions, pairs, options, Rows::Bodies)
+        timed_call(|| self.swept(columns, motions, pairs, options, Rows::Bodies))
     }
 
     fn swept(

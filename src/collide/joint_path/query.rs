@@ -145,6 +145,5 @@ fn batch<R>(parts: Vec<(Vec<R>, Counts)>, begin: Instant, is_hit: impl Fn(&R) ->
         ..Stats::default()
     };
     stats.times.kernels_ms = begin.elapsed().as_secs_f64() * 1e3;
-    stats.times.total_ms = stats.times.kernels_ms;
     Batch::new(rows, stats)
 }

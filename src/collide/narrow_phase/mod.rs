@@ -13,5 +13,6 @@ pub(crate) mod settle;
 pub(crate) mod status;
 #[cfg(test)]
 pub(crate) mod test_pairs;
+pub(crate) mod timed_call;
 pub(crate) mod trace;
 pub(crate) mod verdict;

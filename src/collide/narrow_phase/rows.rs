@@ -254,6 +254,7 @@ pub struct Times {
     pub readback_ms: f64,
     /// Settling pairs in f64 on the CPU.
     pub settle_ms: f64,
-    /// From the call to the finished answer, including the wait for earlier work.
+    /// From the call to the finished answer, including the wait for earlier work. For compounds also the search for pairs of parts, which
+    /// no other time here counts.
     pub total_ms: f64,
 }

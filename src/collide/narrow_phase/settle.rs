@@ -101,7 +101,6 @@ pub(crate) fn finish(
     input: &QueryInput,
     mut rows: Rows,
     mut stats: Stats,
-    begin: Instant,
 ) -> Batch<Intersection> {
     let settle_begin = Instant::now();
     let settled = map(&rows.open, |&index| {
@@ -121,7 +120,6 @@ pub(crate) fn finish(
     stats.hit_count = rows.rows.iter().filter(|row| row.status.is_hit()).count() as u64;
     stats.times.upload_ms += input.upload_ms;
     stats.times.settle_ms = milliseconds(settle_begin);
-    stats.times.total_ms = input.upload_ms + milliseconds(begin);
     Batch::new(rows.rows, stats)
 }
 
@@ -136,7 +134,6 @@ pub(crate) fn finish_measures<R: Row>(
     request: MeasureRequest,
     mut found: Measures<R>,
     mut stats: Stats,
-    begin: Instant,
 ) -> Batch<R> {
     let settle_begin = Instant::now();
     let given = input.keeps_all();
@@ -169,7 +166,6 @@ pub(crate) fn finish_measures<R: Row>(
     stats.hit_count = found.rows.iter().filter(|row| row.status().is_hit()).count() as u64;
     stats.times.upload_ms += input.upload_ms;
     stats.times.settle_ms = milliseconds(settle_begin);
-    stats.times.total_ms = input.upload_ms + milliseconds(begin);
     Batch::new(found.rows, stats)
 }
 

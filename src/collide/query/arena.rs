@@ -13,6 +13,7 @@ use crate::collide::narrow_phase::rows::{
     Batch, Contact, Distance, Gradient, Intersection, Manifold, Precision,
 };
 use crate::collide::narrow_phase::settle::MeasureRequest;
+use crate::collide::narrow_phase::timed_call::timed_call;
 use crate::collide::narrow_phase::trace::{Trace, trace};
 use crate::collide::query::cpu;
 use crate::collide::query::estimate::Estimate;
@@ -327,7 +328,7 @@ impl Arena {
         pairs: Pairs<'_>,
     ) -> Result<Pending<Batch<Intersection>>> {
         span!("hullfield.collide.intersections", bodies = columns.bodies.len());
-        self.about(&columns)?.intersections_about(columns, pairs)
+        timed_call(|| self.about(&columns)?.intersections_about(columns, pairs))
     }
 
     fn intersections_about(
@@ -388,7 +389,7 @@ impl Arena {
         options: &DistanceOptions,
     ) -> Result<Pending<Batch<Distance>>> {
         span!("hullfield.collide.distances", bodies = columns.bodies.len());
-        self.measures(columns, pairs, options.margin)
+        timed_call(|| self.measures(columns, pairs, options.margin))
     }
 
     /// Measures the contacts of pairs that overlap or are at most `margin` apart: the depth or the distance, the normal, and the points.
@@ -414,7 +415,7 @@ impl Arena {
         options: &ContactOptions,
     ) -> Result<Pending<Batch<Contact>>> {
         span!("hullfield.collide.contacts", bodies = columns.bodies.len());
-        self.measures(columns, pairs, options.margin)
+        timed_call(|| self.measures(columns, pairs, options.margin))
     }
 
     /// As [`contacts`](Self::contacts), with up to four points that hold a body at rest: the corners of the overlap of the two features that
@@ -438,7 +439,7 @@ impl Arena {
         options: &ManifoldOptions,
     ) -> Result<Pending<Batch<Manifold>>> {
         span!("hullfield.collide.manifolds", bodies = columns.bodies.len());
-        self.measures(columns, pairs, options.margin)
+        timed_call(|| self.measures(columns, pairs, options.margin))
     }
 
     /// The memory of the CPU's searches.
@@ -469,7 +470,7 @@ impl Arena {
         options: &GradientOptions,
     ) -> Result<Pending<Batch<Gradient>>> {
         span!("hullfield.collide.gradients", bodies = columns.bodies.len());
-        self.measures(columns, pairs, options.margin)
+        timed_call(|| self.measures(columns, pairs, options.margin))
     }
 
     /// The checked input of a query, with the limit of its answer.
@@ -590,8 +591,10 @@ impl Arena {
         options: &SweepOptions,
     ) -> Result<Pending<Batch<Sweep>>> {
         span!("hullfield.collide.sweeps", bodies = columns.bodies.len());
-        query::check(columns.bodies.len(), motions, options.duration)?;
-        self.about(&columns)?.sweeps_about(columns, motions, pairs, options)
+        timed_call(|| {
+            query::check(columns.bodies.len(), motions, options.duration)?;
+            self.about(&columns)?.sweeps_about(columns, motions, pairs, options)
+        })
     }
 
     fn sweeps_about(

@@ -115,7 +115,7 @@ pub(crate) fn intersections(
     budget.check()?;
     let mut stats = Stats { candidate_count, ..Stats::default() };
     stats.times.kernels_ms = milliseconds(begin);
-    let answer = finish(scene, &input, rows, stats, begin);
+    let answer = finish(scene, &input, rows, stats);
     scene.give_back(input);
     Ok(answer)
 }
@@ -202,7 +202,7 @@ pub(crate) fn measures<R: Row>(
     budget.check()?;
     let mut stats = Stats { candidate_count, ..Stats::default() };
     stats.times.kernels_ms = milliseconds(begin);
-    let answer = finish_measures(scene, &input, request, found, stats, begin);
+    let answer = finish_measures(scene, &input, request, found, stats);
     scene.give_back(input);
     Ok(answer)
 }

@@ -3,6 +3,7 @@
 #[cfg(doc)]
 use crate::collide::narrow_phase::rows::Precision;
 use crate::collide::narrow_phase::rows::{Batch, Contact};
+use crate::collide::narrow_phase::timed_call::timed_call;
 use crate::collide::query::arena::Arena;
 use crate::collide::query::options::ContactOptions;
 use crate::collide::scene::columns::BodyColumns;
@@ -54,18 +55,20 @@ impl Arena {
         count: u32,
         options: &ContactOptions,
     ) -> Result<Pending<Batch<Contact>>> {
-        if count == 0 {
-            return Err(Error::value(Location::Argument, "count", count, "it must be at least 1"));
-        }
-        let (worlds, mover_count, static_count) =
-            (columns.worlds.to_vec(), columns.bodies.len(), self.statics().len());
-        let found = self.contacts(columns, Pairs::BroadPhase, options)?;
-        Ok(found.chain(move |mut found| {
-            Ok(Pending::spawn(move |_| {
-                keep_deepest(&mut found.rows, &worlds, mover_count, static_count, count as usize);
-                Ok(found)
+        timed_call(|| {
+            if count == 0 {
+                return Err(Error::value(Location::Argument, "count", count, "it must be at least 1"));
+            }
+            let (worlds, mover_count, static_count) =
+                (columns.worlds.to_vec(), columns.bodies.len(), self.statics().len());
+            let found = self.contacts(columns, Pairs::BroadPhase, options)?;
+            Ok(found.chain(move |mut found| {
+                Ok(Pending::spawn(move |_| {
+                    keep_deepest(&mut found.rows, &worlds, mover_count, static_count, count as usize);
+                    Ok(found)
+                }))
             }))
-        }))
+        })
     }
 }
 

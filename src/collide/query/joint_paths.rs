@@ -7,6 +7,7 @@ use crate::collide::joint_path::chain::Chain;
 use crate::collide::joint_path::query::{self, OwnedPaths};
 use crate::collide::joint_path::rows::{PathCheck, PostureCheck};
 use crate::collide::narrow_phase::rows::Batch;
+use crate::collide::narrow_phase::timed_call::timed_call;
 use crate::collide::query::arena::Arena;
 use crate::collide::query::options::PathOptions;
 use crate::collide::scene::columns::BodyColumns;
@@ -108,22 +109,25 @@ impl Arena {
     ) -> Result<Pending<Batch<PathCheck>>> {
         let begin = Instant::now();
         span!("hullfield.collide.joint_paths", bodies = columns.bodies.len(), paths = paths.len());
-        let step_limit = options.step_limit;
-        if step_limit == 0 {
-            return Err(Error::value(Location::Argument, "step_limit", 0, "it must be at least 1"));
-        }
-        let (count, limit) = (paths.len() as u64, u64::from(u32::MAX));
-        if count > limit {
-            return Err(Error::TooMany { what: "paths", count, limit });
-        }
-        let chain = self.chain(columns)?;
-        let mut paths = OwnedPaths::new(paths, chain.link_count)?;
-        relative_to(&mut paths.poses, chain.origin());
-        let (answer_limit, upload_ms) = (self.engine().answer_limit(), begin.elapsed().as_secs_f64() * 1e3);
-        Ok(Pending::spawn(move |awaited| {
-            let found = query::joint_paths(&chain, &paths, step_limit, answer_limit, awaited)?;
-            Ok(timed(found, upload_ms))
-        }))
+        timed_call(|| {
+            let step_limit = options.step_limit;
+            if step_limit == 0 {
+                return Err(Error::value(Location::Argument, "step_limit", 0, "it must be at least 1"));
+            }
+            let (count, limit) = (paths.len() as u64, u64::from(u32::MAX));
+            if count > limit {
+                return Err(Error::TooMany { what: "paths", count, limit });
+            }
+            let chain = self.chain(columns)?;
+            let mut paths = OwnedPaths::new(paths, chain.link_count)?;
+            relative_to(&mut paths.poses, chain.origin());
+            let (answer_limit, upload_ms) =
+                (self.engine().answer_limit(), begin.elapsed().as_secs_f64() * 1e3);
+            Ok(Pending::spawn(move |awaited| {
+                let found = query::joint_paths(&chain, &paths, step_limit, answer_limit, awaited)?;
+                Ok(uploaded(found, upload_ms))
+            }))
+        })
     }
 
     /// Finds whether a robot in many postures, poses of its links at single times, meets itself or the statics: one row a posture, in
@@ -173,15 +177,18 @@ impl Arena {
     ) -> Result<Pending<Batch<PostureCheck>>> {
         let begin = Instant::now();
         span!("hullfield.collide.postures", bodies = columns.bodies.len(), postures = posture_count);
-        let chain = self.chain(columns)?;
-        check_postures(posture_count, poses, chain.link_count)?;
-        let mut poses = poses.to_vec();
-        relative_to(&mut poses, chain.origin());
-        let (answer_limit, upload_ms) = (self.engine().answer_limit(), begin.elapsed().as_secs_f64() * 1e3);
-        Ok(Pending::spawn(move |awaited| {
-            let found = query::postures(&chain, posture_count, &poses, answer_limit, awaited)?;
-            Ok(timed(found, upload_ms))
-        }))
+        timed_call(|| {
+            let chain = self.chain(columns)?;
+            check_postures(posture_count, poses, chain.link_count)?;
+            let mut poses = poses.to_vec();
+            relative_to(&mut poses, chain.origin());
+            let (answer_limit, upload_ms) =
+                (self.engine().answer_limit(), begin.elapsed().as_secs_f64() * 1e3);
+            Ok(Pending::spawn(move |awaited| {
+                let found = query::postures(&chain, posture_count, &poses, answer_limit, awaited)?;
+                Ok(uploaded(found, upload_ms))
+            }))
+        })
     }
 }
 
@@ -193,8 +200,7 @@ fn relative_to(poses: &mut [LinkPose], origin: Option<DVec3>) {
     }
 }
 
-fn timed<R>(mut found: Batch<R>, upload_ms: f64) -> Batch<R> {
+fn uploaded<R>(mut found: Batch<R>, upload_ms: f64) -> Batch<R> {
     found.stats.times.upload_ms = upload_ms;
-    found.stats.times.total_ms += upload_ms;
     found
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::collide::narrow_phase::rows::{Batch, Precision};
+use crate::collide::narrow_phase::timed_call::timed_call;
 use crate::collide::query::arena::Arena;
 use crate::collide::query::gpu;
 use crate::collide::query::options::{PointOptions, RayOptions};
@@ -89,16 +90,18 @@ impl Arena {
         options: &RayOptions,
     ) -> Result<Pending<Batch<Raycast>>> {
         span!("hullfield.collide.raycasts", bodies = columns.bodies.len(), rays = rays.rays.len());
-        let rays = Arc::new(checked_rays(&rays, &columns)?);
-        let (input, searches) = (self.boxed_input(columns)?, self.searches());
-        let scene = Arc::clone(&self.scene);
-        let at_start = !options.skip_start;
-        let found = self.ray_codes(&columns, &input, &rays, RayGoal { is_any: false, at_start })?;
-        Ok(found.chain(move |found| {
-            Ok(Pending::spawn(move |awaited| {
-                query::raycasts(&scene, input.awaited_by(awaited), &searches, &rays, at_start, &found)
+        timed_call(|| {
+            let rays = Arc::new(checked_rays(&rays, &columns)?);
+            let (input, searches) = (self.boxed_input(columns)?, self.searches());
+            let scene = Arc::clone(&self.scene);
+            let at_start = !options.skip_start;
+            let found = self.ray_codes(&columns, &input, &rays, RayGoal { is_any: false, at_start })?;
+            Ok(found.chain(move |found| {
+                Ok(Pending::spawn(move |awaited| {
+                    query::raycasts(&scene, input.awaited_by(awaited), &searches, &rays, at_start, &found)
+                }))
             }))
-        }))
+        })
     }
 
     /// Finds all bodies that each ray hits, sorted by ray, distance and body.
@@ -123,13 +126,15 @@ impl Arena {
         options: &RayOptions,
     ) -> Result<Pending<Batch<RayHit>>> {
         span!("hullfield.collide.raycasts_all", bodies = columns.bodies.len(), rays = rays.rays.len());
-        let rays = checked_rays(&rays, &columns)?;
-        let (input, searches) = (self.boxed_input(columns)?, self.searches());
-        let scene = Arc::clone(&self.scene);
-        let at_start = !options.skip_start;
-        Ok(Pending::spawn(move |awaited| {
-            query::raycasts_all(&scene, input.awaited_by(awaited), &searches, &rays, at_start)
-        }))
+        timed_call(|| {
+            let rays = checked_rays(&rays, &columns)?;
+            let (input, searches) = (self.boxed_input(columns)?, self.searches());
+            let scene = Arc::clone(&self.scene);
+            let at_start = !options.skip_start;
+            Ok(Pending::spawn(move |awaited| {
+                query::raycasts_all(&scene, input.awaited_by(awaited), &searches, &rays, at_start)
+            }))
+        })
     }
 
     /// Finds whether each ray hits anything: one row a ray, in their order.
@@ -155,16 +160,18 @@ impl Arena {
         options: &RayOptions,
     ) -> Result<Pending<Batch<Occlusion>>> {
         span!("hullfield.collide.occlusions", bodies = columns.bodies.len(), rays = rays.rays.len());
-        let rays = Arc::new(checked_rays(&rays, &columns)?);
-        let (input, searches) = (self.boxed_input(columns)?, self.searches());
-        let scene = Arc::clone(&self.scene);
-        let at_start = !options.skip_start;
-        let found = self.ray_codes(&columns, &input, &rays, RayGoal { is_any: true, at_start })?;
-        Ok(found.chain(move |found| {
-            Ok(Pending::spawn(move |awaited| {
-                query::occluded(&scene, input.awaited_by(awaited), &searches, &rays, at_start, &found)
+        timed_call(|| {
+            let rays = Arc::new(checked_rays(&rays, &columns)?);
+            let (input, searches) = (self.boxed_input(columns)?, self.searches());
+            let scene = Arc::clone(&self.scene);
+            let at_start = !options.skip_start;
+            let found = self.ray_codes(&columns, &input, &rays, RayGoal { is_any: true, at_start })?;
+            Ok(found.chain(move |found| {
+                Ok(Pending::spawn(move |awaited| {
+                    query::occluded(&scene, input.awaited_by(awaited), &searches, &rays, at_start, &found)
+                }))
             }))
-        }))
+        })
     }
 
     /// Finds the body that is nearest to each point, in world units: one row a point, in their order.
@@ -213,17 +220,19 @@ impl Arena {
         options: &PointOptions,
     ) -> Result<Pending<Batch<NearestPoint>>> {
         span!("hullfield.collide.nearest_points", bodies = columns.bodies.len(), points = points.len());
-        let points = checked_points(&points, &columns)?;
-        let max_distance = f64::from(options.max_distance);
-        if !(max_distance >= 0.0) {
-            let (value, allowed) = (format!("{:?}", options.max_distance), "it must be zero or more");
-            return Err(Error::value(Location::Argument, "max_distance", value, allowed));
-        }
-        let (input, searches) = (self.boxed_input(columns)?, self.searches());
-        let scene = Arc::clone(&self.scene);
-        Ok(Pending::spawn(move |awaited| {
-            query::nearest(&scene, input.awaited_by(awaited), &searches, &points, max_distance)
-        }))
+        timed_call(|| {
+            let points = checked_points(&points, &columns)?;
+            let max_distance = f64::from(options.max_distance);
+            if !(max_distance >= 0.0) {
+                let (value, allowed) = (format!("{:?}", options.max_distance), "it must be zero or more");
+                return Err(Error::value(Location::Argument, "max_distance", value, allowed));
+            }
+            let (input, searches) = (self.boxed_input(columns)?, self.searches());
+            let scene = Arc::clone(&self.scene);
+            Ok(Pending::spawn(move |awaited| {
+                query::nearest(&scene, input.awaited_by(awaited), &searches, &points, max_distance)
+            }))
+        })
     }
 
     /// Finds all bodies that contain each point, sorted by point and body.
@@ -246,12 +255,14 @@ impl Arena {
         points: PointColumns<'_>,
     ) -> Result<Pending<Batch<Containment>>> {
         span!("hullfield.collide.containments", bodies = columns.bodies.len(), points = points.len());
-        let points = checked_points(&points, &columns)?;
-        let (input, searches) = (self.boxed_input(columns)?, self.searches());
-        let scene = Arc::clone(&self.scene);
-        Ok(Pending::spawn(move |awaited| {
-            query::containing(&scene, input.awaited_by(awaited), &searches, &points)
-        }))
+        timed_call(|| {
+            let points = checked_points(&points, &columns)?;
+            let (input, searches) = (self.boxed_input(columns)?, self.searches());
+            let scene = Arc::clone(&self.scene);
+            Ok(Pending::spawn(move |awaited| {
+                query::containing(&scene, input.awaited_by(awaited), &searches, &points)
+            }))
+        })
     }
 
     /// What the device finds out about rays; nothing where the CPU does all.

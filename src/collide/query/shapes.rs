@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::collide::narrow_phase::rows::{Batch, Precision};
 #[cfg(doc)]
 use crate::collide::narrow_phase::status::Status;
+use crate::collide::narrow_phase::timed_call::timed_call;
 use crate::collide::query::arena::Arena;
 use crate::collide::query::options::{NearestOptions, ShapeCastOptions};
 use crate::collide::scene::columns::BodyColumns;
@@ -14,7 +15,7 @@ use crate::collide::scene::query_input::QueryInput;
 use crate::collide::scene::shape_cast::ShapeCastColumns;
 use crate::collide::shape::cast::CastGoal;
 use crate::collide::shape::nearest::{NearGoal, NearPair};
-use crate::collide::shape::query::{self, Groups, lay_out_casts, lay_out_shapes};
+use crate::collide::shape::query::{self, Groups, NearTo, lay_out_casts, lay_out_shapes};
 use crate::collide::shape::rows::{NearestBody, ShapeCastAny, ShapeCastFirst, ShapeCastHit};
 use crate::error::{Error, Location, Result};
 use crate::observe::span;
@@ -89,12 +90,14 @@ impl Arena {
         options: &ShapeCastOptions,
     ) -> Result<Pending<Batch<ShapeCastFirst>>> {
         span!("hullfield.collide.shape_casts", bodies = columns.bodies.len(), casts = casts.casts.len());
-        let (input, goal) = (self.shape_input(columns)?, self.cast_goal(options));
-        let casts = lay_out_casts(&self.scene.supports, &casts, &columns, &input)?;
-        let (scene, searches) = (Arc::clone(&self.scene), self.searches());
-        Ok(Pending::spawn(move |awaited| {
-            query::shape_casts(&scene, input.awaited_by(awaited), &searches, &casts, goal)
-        }))
+        timed_call(|| {
+            let (input, goal) = (self.shape_input(columns)?, self.cast_goal(options));
+            let casts = lay_out_casts(&self.scene.supports, &casts, &columns, &input)?;
+            let (scene, searches) = (Arc::clone(&self.scene), self.searches());
+            Ok(Pending::spawn(move |awaited| {
+                query::shape_casts(&scene, input.awaited_by(awaited), &searches, &casts, goal)
+            }))
+        })
     }
 
     /// Finds all bodies that each shape meets as it moves along a line, sorted by cast, distance and body.
@@ -119,12 +122,14 @@ impl Arena {
         options: &ShapeCastOptions,
     ) -> Result<Pending<Batch<ShapeCastHit>>> {
         span!("hullfield.collide.shape_casts_all", bodies = columns.bodies.len(), casts = casts.casts.len());
-        let (input, goal) = (self.shape_input(columns)?, self.cast_goal(options));
-        let casts = lay_out_casts(&self.scene.supports, &casts, &columns, &input)?;
-        let (scene, searches) = (Arc::clone(&self.scene), self.searches());
-        Ok(Pending::spawn(move |awaited| {
-            query::shape_casts_all(&scene, input.awaited_by(awaited), &searches, &casts, goal)
-        }))
+        timed_call(|| {
+            let (input, goal) = (self.shape_input(columns)?, self.cast_goal(options));
+            let casts = lay_out_casts(&self.scene.supports, &casts, &columns, &input)?;
+            let (scene, searches) = (Arc::clone(&self.scene), self.searches());
+            Ok(Pending::spawn(move |awaited| {
+                query::shape_casts_all(&scene, input.awaited_by(awaited), &searches, &casts, goal)
+            }))
+        })
     }
 
     /// Finds whether each shape meets anything as it moves along a line: one row a cast, in their order.
@@ -150,12 +155,14 @@ impl Arena {
         options: &ShapeCastOptions,
     ) -> Result<Pending<Batch<ShapeCastAny>>> {
         span!("hullfield.collide.shape_casts_any", bodies = columns.bodies.len(), casts = casts.casts.len());
-        let (input, goal) = (self.shape_input(columns)?, self.cast_goal(options));
-        let casts = lay_out_casts(&self.scene.supports, &casts, &columns, &input)?;
-        let (scene, searches) = (Arc::clone(&self.scene), self.searches());
-        Ok(Pending::spawn(move |awaited| {
-            query::shape_casts_any(&scene, input.awaited_by(awaited), &searches, &casts, goal)
-        }))
+        timed_call(|| {
+            let (input, goal) = (self.shape_input(columns)?, self.cast_goal(options));
+            let casts = lay_out_casts(&self.scene.supports, &casts, &columns, &input)?;
+            let (scene, searches) = (Arc::clone(&self.scene), self.searches());
+            Ok(Pending::spawn(move |awaited| {
+                query::shape_casts_any(&scene, input.awaited_by(awaited), &searches, &casts, goal)
+            }))
+        })
     }
 
     /// Finds the nearest other bodies of each body, sorted by body, separation and row.
@@ -208,12 +215,57 @@ impl Arena {
         options: &NearestOptions,
     ) -> Result<Pending<Batch<NearestBody>>> {
         span!("hullfield.collide.nearest_bodies", bodies = columns.bodies.len());
-        self.nearest(columns, None, options)
+        timed_call(|| self.nearest(columns, |_| Ok(NearTo::All), options))
+    }
+
+    /// Finds the nearest other bodies of some of the bodies, sorted as `rows` are, then by separation and row.
+    ///
+    /// Otherwise as [`nearest_bodies`](Self::nearest_bodies): a body does not find itself, nor one that it does not meet.
+    /// [`NearestBody::query`] is the row of the body that is asked about.
+    ///
+    /// # Errors
+    /// As [`nearest_bodies`](Self::nearest_bodies); [`Error::Missing`] at the [`Location::Query`] of a row that no body has.
+    ///
+    /// ```
+    /// use hullfield::Engine;
+    /// use hullfield::collide::{Arena, Body, Hull, NearestOptions, Options};
+    ///
+    /// let arena = Arena::new(&Engine::cpu(), &[Hull::ball(0.5)?], Options::default())?;
+    /// let bodies = [0.0, 3.0, 10.0].map(|x| Body::new(0).at([x, 0.0, 0.0]));
+    /// let found = arena.nearest_bodies_of(&bodies, &[2], &NearestOptions::default())?.wait()?;
+    /// assert_eq!((found.rows[0].query, found.rows[0].body, found.rows[0].separation), (2, 1, 6.0));
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    pub fn nearest_bodies_of<'a>(
+        &self,
+        bodies: impl Into<BodyColumns<'a>>,
+        rows: &[u32],
+        options: &NearestOptions,
+    ) -> Result<Pending<Batch<NearestBody>>> {
+        self.nearest_bodies_of_inner(bodies.into(), rows, options)
+    }
+
+    fn nearest_bodies_of_inner(
+        &self,
+        columns: BodyColumns<'_>,
+        rows: &[u32],
+        options: &NearestOptions,
+    ) -> Result<Pending<Batch<NearestBody>>> {
+        span!("hullfield.collide.nearest_bodies_of", bodies = columns.bodies.len(), rows = rows.len());
+        timed_call(|| {
+            let count = columns.bodies.len() as u64;
+            if let Some(at) = rows.iter().position(|&row| u64::from(row) >= count) {
+                let (index, at) = (rows[at].into(), Location::Query(at));
+                return Err(Error::Missing { at, what: "body", index, count });
+            }
+            self.nearest(columns, |_| Ok(NearTo::Rows(rows.to_vec())), options)
+        })
     }
 
     /// Finds the bodies nearest to each shape, sorted by shape, separation and row.
     ///
-    /// Shapes are bodies that are not of the scene, half-spaces too. Otherwise as [`nearest_bodies`](Self::nearest_bodies):
+    /// Shapes are bodies that are not of the scene, half-spaces too. A shape that stands for a body of the scene finds that body first:
+    /// [`nearest_bodies_of`](Self::nearest_bodies_of) asks about bodies of the scene. Otherwise as [`nearest_bodies`](Self::nearest_bodies):
     /// [`NearestBody::query`] is the row of the shape. Shapes may have positions in f64, and worlds where the bodies have them. A shape is no body
     /// of the query, so it has no owner and is not excluded.
     ///
@@ -254,7 +306,12 @@ impl Arena {
             bodies = columns.bodies.len(),
             shapes = shapes.bodies.len()
         );
-        self.nearest(columns, Some(shapes), options)
+        timed_call(|| {
+            let asked = |input: &QueryInput| {
+                lay_out_shapes(&self.scene.supports, &shapes, &columns, input).map(NearTo::Shapes)
+            };
+            self.nearest(columns, asked, options)
+        })
     }
 
     /// Finds whether each body touches or overlaps any other: one row a body, in their order.
@@ -287,9 +344,11 @@ impl Arena {
 
     fn hits_inner(&self, columns: BodyColumns<'_>) -> Result<Pending<Batch<bool>>> {
         span!("hullfield.collide.hits", bodies = columns.bodies.len());
-        let input = self.shape_input(columns)?;
-        let (scene, searches) = (Arc::clone(&self.scene), self.searches());
-        Ok(Pending::spawn(move |awaited| query::hits(&scene, input.awaited_by(awaited), &searches)))
+        timed_call(|| {
+            let input = self.shape_input(columns)?;
+            let (scene, searches) = (Arc::clone(&self.scene), self.searches());
+            Ok(Pending::spawn(move |awaited| query::hits(&scene, input.awaited_by(awaited), &searches)))
+        })
     }
 
     /// Counts how many others each body touches or overlaps: one row a body, in their order.
@@ -311,25 +370,25 @@ impl Arena {
 
     fn hit_counts_inner(&self, columns: BodyColumns<'_>) -> Result<Pending<Batch<u32>>> {
         span!("hullfield.collide.hit_counts", bodies = columns.bodies.len());
-        let input = self.shape_input(columns)?;
-        let (scene, searches) = (Arc::clone(&self.scene), self.searches());
-        Ok(Pending::spawn(move |awaited| query::hit_counts(&scene, input.awaited_by(awaited), &searches)))
+        timed_call(|| {
+            let input = self.shape_input(columns)?;
+            let (scene, searches) = (Arc::clone(&self.scene), self.searches());
+            Ok(Pending::spawn(move |awaited| query::hit_counts(&scene, input.awaited_by(awaited), &searches)))
+        })
     }
 
     fn nearest(
         &self,
         columns: BodyColumns<'_>,
-        shapes: Option<BodyColumns<'_>>,
+        asked: impl FnOnce(&QueryInput) -> Result<NearTo>,
         options: &NearestOptions,
     ) -> Result<Pending<Batch<NearestBody>>> {
         let goal = near_goal(options)?;
         let input = self.shape_input(columns)?;
-        let shapes = shapes
-            .map(|shapes| lay_out_shapes(&self.scene.supports, &shapes, &columns, &input))
-            .transpose()?;
+        let asked = asked(&input)?;
         let (scene, searches) = (Arc::clone(&self.scene), self.searches());
         Ok(Pending::spawn(move |awaited| {
-            query::nearest_bodies(&scene, input.awaited_by(awaited), &searches, shapes.as_ref(), goal)
+            query::nearest_bodies(&scene, input.awaited_by(awaited), &searches, &asked, goal)
         }))
     }
 
@@ -342,13 +401,14 @@ impl Arena {
         goal: NearGoal,
     ) -> Result<Pending<Batch<NearPair>>> {
         let input = self.shape_input(columns)?;
-        let shapes = shapes
-            .map(|shapes| lay_out_shapes(&self.scene.supports, &shapes, &columns, &input))
-            .transpose()?;
+        let asked = match shapes {
+            Some(shapes) => NearTo::Shapes(lay_out_shapes(&self.scene.supports, &shapes, &columns, &input)?),
+            None => NearTo::All,
+        };
         let (scene, searches) = (Arc::clone(&self.scene), self.searches());
         Ok(Pending::spawn(move |awaited| {
             let groups = Groups { starts: &starts, owner_of: &owner_of };
-            query::nearest_pairs(&scene, input.awaited_by(awaited), &searches, shapes.as_ref(), groups, goal)
+            query::nearest_pairs(&scene, input.awaited_by(awaited), &searches, &asked, groups, goal)
         }))
     }
 

@@ -38,7 +38,7 @@ pub(crate) fn intersections(
         if let Some(UnsettledRows { rows, mut stats }) = found {
             let late_ms = input.upload_ms - upload_ms;
             stats.times.kernels_ms = (settle::milliseconds(begin) - late_ms).max(0.0);
-            let answer = settle::finish(scene, &input, rows, stats, begin);
+            let answer = settle::finish(scene, &input, rows, stats);
             if input.pairs == OwnedPairs::BroadPhase {
                 guard.cache.learn_rows(&answer.rows);
             }
@@ -79,7 +79,7 @@ pub(crate) fn measures<R: Row>(
                 ..Stats::default()
             };
             stats.times.kernels_ms = settle::milliseconds(begin);
-            let answer = settle::finish_measures(scene, &input, request, found, stats, begin);
+            let answer = settle::finish_measures(scene, &input, request, found, stats);
             guard.cache.learn_listed(answer.rows.iter().map(Row::pair), request.margin);
             guard.cache.give_back(&mut input);
             scene.give_back(input);

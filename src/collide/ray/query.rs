@@ -117,7 +117,6 @@ impl RayCodes {
         times.upload_ms += upload_ms;
         times.compile_ms = compile_ms;
         times.readback_ms = readback_ms;
-        times.total_ms += upload_ms + compile_ms + kernels_ms + readback_ms;
     }
 }
 
@@ -227,7 +226,6 @@ fn with_targets<R>(
     let mut stats = Stats { candidate_count, hit_count, ..Stats::default() };
     stats.times.upload_ms = upload_ms;
     stats.times.kernels_ms = milliseconds(begin);
-    stats.times.total_ms = upload_ms + stats.times.kernels_ms;
     probes.codes.iter().for_each(|found| found.add_to(&mut stats));
     Ok(Batch::new(rows, stats))
 }

@@ -127,7 +127,6 @@ fn with_crowd<R>(
     };
     stats.times.upload_ms = upload_ms;
     stats.times.kernels_ms = milliseconds(begin);
-    stats.times.total_ms = upload_ms + stats.times.kernels_ms;
     Ok(Batch::new(rows, stats))
 }
 
@@ -211,15 +210,25 @@ pub(crate) struct Groups<'a> {
     pub(crate) owner_of: &'a [u32],
 }
 
-/// The nearest bodies of each shape or, without shapes, of each body.
+/// What the nearest bodies are asked for.
+#[derive(Debug)]
+pub(crate) enum NearTo {
+    /// Each body of the query, or each group.
+    All,
+    /// These rows of the query.
+    Rows(Vec<u32>),
+    Shapes(Asked<PlacedShape>),
+}
+
+/// The nearest bodies of what they are asked for.
 pub(crate) fn nearest_bodies(
     scene: &Scene,
     input: QueryInput,
     pool: &SearchPool,
-    shapes: Option<&Asked<PlacedShape>>,
+    asked: &NearTo,
     goal: NearGoal,
 ) -> Result<Batch<NearestBody>> {
-    let Batch { rows, stats, .. } = nearest_pairs(scene, input, pool, shapes, Groups::default(), goal)?;
+    let Batch { rows, stats, .. } = nearest_pairs(scene, input, pool, asked, Groups::default(), goal)?;
     Ok(Batch::new(rows.into_iter().map(|pair| pair.row).collect(), stats))
 }
 
@@ -228,19 +237,19 @@ pub(crate) fn nearest_pairs(
     scene: &Scene,
     input: QueryInput,
     pool: &SearchPool,
-    shapes: Option<&Asked<PlacedShape>>,
+    asked: &NearTo,
     groups: Groups<'_>,
     goal: NearGoal,
 ) -> Result<Batch<NearPair>> {
     let Groups { starts, owner_of } = groups;
     with_crowd(scene, input, pool, |crowd, boxes| {
         let settled = Settled::default();
-        let (rows, visited) = match shapes {
-            Some(Asked { placed, worlds }) => list_rows(crowd.input, placed, |shape, id, rows| {
+        let (rows, visited) = match asked {
+            NearTo::Shapes(Asked { placed, worlds }) => list_rows(crowd.input, placed, |shape, id, rows| {
                 let near = [Near::Shape(shape, worlds.get(id))];
                 settled.visited(nearest::nearest(crowd, goal, &near, owner_of, id, rows))
             })?,
-            None => {
+            NearTo::All | NearTo::Rows(_) => {
                 let places = places(&crowd.input.order, boxes.len());
                 let all: Vec<&[u32]> = match starts {
                     [] => places.chunks(1).collect(),
@@ -248,7 +257,11 @@ pub(crate) fn nearest_pairs(
                         starts.windows(2).map(|ends| &places[ends[0] as usize..ends[1] as usize]).collect()
                     }
                 };
-                list_rows(crowd.input, &all, |places, id, rows| {
+                let chosen: Vec<(u32, &[u32])> = match asked {
+                    NearTo::Rows(rows) => rows.iter().map(|&row| (row, all[row as usize])).collect(),
+                    _ => (0..).zip(all).collect(),
+                };
+                list_rows(crowd.input, &chosen, |&(id, places), _, rows| {
                     let near = |&place: &u32| Near::Body(place, &boxes[place as usize]);
                     let nears: Vec<Near<'_>> = places.iter().map(near).collect();
                     settled.visited(nearest::nearest(crowd, goal, &nears, owner_of, id, rows))

@@ -140,7 +140,6 @@ pub(crate) fn sweeps(
     stats.hit_count = rows.iter().filter(|row| row.outcome != SweepOutcome::Miss).count() as u64;
     stats.times.upload_ms = input.upload_ms;
     stats.times.kernels_ms = begin.elapsed().as_secs_f64() * 1e3;
-    stats.times.total_ms = input.upload_ms + stats.times.kernels_ms;
     Ok(Batch::new(rows, stats))
 }
 

@@ -55,8 +55,7 @@ fn pair_options(options: &JsValue, margin: f32) -> Read<(Chosen, f32)> {
     Ok((fields.read("pairs", Chosen::read, Chosen::BroadPhase)?, fields.read("margin", single, margin)?))
 }
 
-fn nearest_options(options: &JsValue) -> Read<NearestOptions> {
-    let fields = Fields::of("options", options, &["count", "maxDistance"])?;
+fn nearest_options(fields: &Fields) -> Read<NearestOptions> {
     let plain = NearestOptions::default();
     Ok(NearestOptions {
         count: fields.read("count", whole, plain.count)?,
@@ -207,8 +206,14 @@ impl Arena {
     pub fn nearest_bodies(&self, bodies: &JsValue, options: &JsValue) -> Promise {
         settled(|| {
             let bodies = Bodies::read("bodies", bodies)?;
-            let options = nearest_options(options)?;
-            promised(self.arena.nearest_bodies(bodies.columns(), &options), rows::nearest_bodies)
+            let fields = Fields::of("options", options, &["count", "maxDistance", "of"])?;
+            let of = fields.get("of")?.map(|of| numbers::<Uint32Array>("of", &of)).transpose()?;
+            let options = nearest_options(&fields)?;
+            let begun = match of {
+                Some(of) => self.arena.nearest_bodies_of(bodies.columns(), &of, &options),
+                None => self.arena.nearest_bodies(bodies.columns(), &options),
+            };
+            promised(begun, rows::nearest_bodies)
         })
     }
 
@@ -217,7 +222,7 @@ impl Arena {
     pub fn nearest_bodies_to(&self, bodies: &JsValue, shapes: &JsValue, options: &JsValue) -> Promise {
         settled(|| {
             let (bodies, shapes) = (Bodies::read("bodies", bodies)?, Bodies::read("shapes", shapes)?);
-            let options = nearest_options(options)?;
+            let options = nearest_options(&Fields::of("options", options, &["count", "maxDistance"])?)?;
             let begun = self.arena.nearest_bodies_to(bodies.columns(), shapes.columns(), &options);
             promised(begun, rows::nearest_bodies)
         })

@@ -4,7 +4,6 @@ use crate::collide::narrow_phase::cpu::listed_count;
 use std::{marker::PhantomData, sync::Arc};
 
 use glam::DVec3;
-use web_time::Instant;
 
 use crate::collide::broad_phase::estimate::CountedSoFar;
 use crate::collide::narrow_phase::kernels::{MEASURES, Stages};
@@ -103,7 +102,6 @@ impl<R: Row + 'static> DeviceQuery for MeasureQuery<R> {
         input: &QueryInput,
         refined: u64,
         stats: Stats,
-        begin: Instant,
         sorted: bool,
     ) -> Result<Batch<R>> {
         if !sorted {
@@ -116,7 +114,7 @@ impl<R: Row + 'static> DeviceQuery for MeasureQuery<R> {
         });
         let open = (0..self.rows.len()).filter(|&at| status_of(self.rows[at].status).is_none()).collect();
         let found = Measures { rows, open, refined_count: refined, settled_count: 0 };
-        Ok(settle::finish_measures(scene, input, self.request, found, stats, begin))
+        Ok(settle::finish_measures(scene, input, self.request, found, stats))
     }
 }
 

@@ -78,7 +78,6 @@ pub(crate) trait DeviceQuery: Send + Sized + 'static {
         input: &QueryInput,
         refined: u64,
         stats: Stats,
-        begin: Instant,
         sorted: bool,
     ) -> Result<Self::Answer>;
 }
@@ -106,7 +105,6 @@ struct RunningQuery<Q> {
     arena: Arc<GpuArena>,
     scene: Arc<Scene>,
     input: QueryInput,
-    begin: Instant,
     /// The current part, and those after it.
     loaded: LoadedPart,
     parts: Parts,
@@ -196,10 +194,9 @@ pub(crate) fn start<Q: DeviceQuery>(
     input: QueryInput,
     query: Q,
 ) -> Result<Pending<Q::Answer>> {
-    let begin = Instant::now();
     let mut parts = Parts::of(arena, scene, &input);
     let Some(part) = parts.next() else {
-        let found = query.finish(scene, &input, 0, Stats::default(), begin, true)?;
+        let found = query.finish(scene, &input, 0, Stats::default(), true)?;
         return Ok(Pending::ready(found));
     };
     let mut frame = Frame::new(&arena.context, Q::LABEL)?;
@@ -217,7 +214,6 @@ pub(crate) fn start<Q: DeviceQuery>(
         arena: Arc::clone(arena),
         scene: Arc::clone(scene),
         input,
-        begin,
         loaded,
         parts,
         given_results,
@@ -602,8 +598,8 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
         self.stats.candidate_count = if every { self.input.pair_total() } else { self.candidates };
         // Windows over all pairs have an order of their own, and so do parts.
         let sorted = !every && (!self.parts.is_cut || self.given_results.is_some());
-        let Self { query, scene, input, refined, stats, begin, .. } = self;
-        let found = query.finish(&scene, &input, refined, stats, begin, sorted)?;
+        let Self { query, scene, input, refined, stats, .. } = self;
+        let found = query.finish(&scene, &input, refined, stats, sorted)?;
         scene.give_back(input);
         Ok(Next::Answer(found))
     }
@@ -829,10 +825,9 @@ mod tests {
             input: &QueryInput,
             refined: u64,
             stats: Stats,
-            begin: Instant,
             sorted: bool,
         ) -> Result<Self::Answer> {
-            DeviceQuery::finish(self.rows, scene, input, refined, stats, begin, sorted)
+            DeviceQuery::finish(self.rows, scene, input, refined, stats, sorted)
         }
     }
 

@@ -173,7 +173,6 @@ impl DeviceQuery for DeviceSweeps {
         input: &QueryInput,
         refined: u64,
         mut stats: Stats,
-        begin: Instant,
         sorted: bool,
     ) -> Result<Batch<Sweep>> {
         if !sorted {
@@ -210,7 +209,6 @@ impl DeviceQuery for DeviceSweeps {
         stats.hit_count = rows.iter().filter(|row| row.outcome != SweepOutcome::Miss).count() as u64;
         stats.times.upload_ms += input.upload_ms;
         stats.times.settle_ms = milliseconds(settle_begin);
-        stats.times.total_ms = input.upload_ms + milliseconds(begin);
         Ok(Batch::new(rows, stats))
     }
 }

@@ -3,8 +3,6 @@
 use crate::collide::narrow_phase::cpu::hit_count;
 use std::sync::Arc;
 
-use web_time::Instant;
-
 use crate::collide::broad_phase::estimate::CountedSoFar;
 use crate::collide::narrow_phase::kernels::{Stages, VERDICTS};
 use crate::collide::narrow_phase::rows::{Batch, Intersection, Stats};
@@ -80,11 +78,10 @@ impl DeviceQuery for Rows {
         input: &QueryInput,
         refined: u64,
         stats: Stats,
-        begin: Instant,
         sorted: bool,
     ) -> Result<Batch<Intersection>> {
         self.refined_count = refined;
-        let mut found = settle::finish(scene, input, self, stats, begin);
+        let mut found = settle::finish(scene, input, self, stats);
         if !sorted {
             found.rows.sort_unstable_by_key(|row| (row.a, row.b));
         }
