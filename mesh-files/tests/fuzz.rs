@@ -4,17 +4,15 @@
 //! inputs is fixed. `HULLFIELD_SEED` makes other inputs.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-#![allow(unsafe_code, reason = "an allocator is unsafe to write")]
 
-mod mutation;
 mod samples;
 
 use std::time::{Duration, Instant};
 
 use hullfield_mesh_files::{Error, Format, Result};
+use hullfield_oracle::fuzz::{CountingAllocator, measured, minutes, mutate};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::{extent, seed};
-use mutation::{CountingAllocator, mutate, peak_of};
 use samples::{BESIDE, Sample};
 
 #[global_allocator]
@@ -40,17 +38,16 @@ fn beside(name: &str, most: u64) -> Result<Vec<u8>> {
 
 /// Reads a file as point sets and as a model. Returns the peak of memory, and whether it was read.
 fn read(format: Format, bytes: &[u8]) -> (i64, bool) {
-    let (peak, error) = peak_of(|| match format.read("a", bytes, &beside) {
-        Ok(mesh) => {
+    let (found, memory) = measured(|| {
+        format.read("a", bytes, &beside).map(|mesh| {
             assert!(mesh.notes().iter().all(|note| note.lines().count() == 1));
             let sets = mesh.point_sets();
             assert!(sets.iter().all(|set| !set.points.is_empty()));
             assert!(sets.iter().flat_map(|set| &set.points).flatten().all(|part| part.is_finite()));
-            None
-        }
-        Err(error) => Some(error),
+        })
     });
-    if let Some(error) = error {
+    let peak = memory.peak;
+    if let Err(error) = found {
         let message = error.to_string();
         assert!(message.starts_with("a: ") || message.starts_with("asked for "), "{message}");
         assert!(message.len() < 1000 && !message.contains(char::is_control), "{message:?}");
@@ -71,6 +68,9 @@ fn read(format: Format, bytes: &[u8]) -> (i64, bool) {
     (peak, true)
 }
 
+/// Words of meshes that readers may stumble over.
+const WORDS: [&str; 11] = ["\\\n", "#", "{}", "[]", "\"\"", "o ", "g ", "f 1 2 3\n", "end loop", "list", "/"];
+
 /// What was found for one sample.
 #[derive(Default)]
 struct Count {
@@ -86,7 +86,7 @@ fn run(random: &mut Random, sample: &Sample, others: &[Sample], inputs: usize, c
         let mut bytes = sample.bytes.clone();
         for _ in 0..1 + random.below(3) * random.below(2) {
             let other = &others[random.below(others.len())];
-            mutate(random, &mut bytes, &other.bytes);
+            mutate(random, &mut bytes, &other.bytes, &WORDS);
         }
         let started = Instant::now();
         let (peak, is_read) = read(sample.format, &bytes);
@@ -114,8 +114,7 @@ fn files_with_faults_neither_panic_nor_take_memory_without_bound() {
         assert!(is_read, "{name}: {:?}", format.read("a", bytes, &beside).err());
         assert!(peak <= BYTES_PER_BYTE * (bytes.len() + BESIDE.len()) as i64 + FIXED_BYTES, "{name}: {peak}");
     }
-    let minutes: Option<f64> =
-        std::env::var("HULLFIELD_FUZZ_MINUTES").ok().map(|minutes| minutes.parse().unwrap());
+    let minutes = minutes();
     let started = Instant::now();
     let seed = seed(23);
     let mut random = Random::new(seed);

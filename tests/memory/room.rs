@@ -1,26 +1,10 @@
 //! Rooms: later queries allocate nothing, and batches are bit-identical to single queries.
 
-use std::cell::Cell;
-use std::sync::atomic::Ordering;
-
 use hullfield::navigate::room::{Method, Options as RoomOptions, Path as RoomPath, PathOptions, Room, Strip};
+use hullfield_oracle::fuzz::{allocations, thread_allocations};
 use hullfield_oracle::random::Random;
 
-use crate::{ALLOCATIONS, THREAD_ALLOCATIONS, one_at_a_time};
-
-/// The allocations of this thread during some work.
-fn thread_allocations(work: impl FnOnce()) -> u64 {
-    let before = THREAD_ALLOCATIONS.with(Cell::get);
-    work();
-    THREAD_ALLOCATIONS.with(Cell::get) - before
-}
-
-/// The allocations of all threads during some work.
-fn allocations(work: impl FnOnce()) -> u64 {
-    let before = ALLOCATIONS.load(Ordering::SeqCst);
-    work();
-    ALLOCATIONS.load(Ordering::SeqCst) - before
-}
+use crate::one_at_a_time;
 
 const METHODS: [Method; 3] =
     [Method::Optimal, Method::Funnel(Strip::Dijkstra), Method::Funnel(Strip::BreadthFirst)];

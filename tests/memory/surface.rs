@@ -1,20 +1,17 @@
 //! The memory of a built surface.
 
-use std::cell::Cell;
 use std::ops::ControlFlow;
 
 use hullfield::navigate::surface::{Model, Options as SurfaceOptions, Place, Surface};
+use hullfield_oracle::fuzz::measured;
 
 use crate::models::{moebius, terrain};
-use crate::{CURRENT_BYTES, PEAK_BYTES, one_at_a_time};
+use crate::one_at_a_time;
 
 /// The bytes per triangle of a built surface: after the build, and at its peak.
 fn bytes_per_triangle(build: impl FnOnce() -> Surface) -> [f64; 2] {
-    let before = CURRENT_BYTES.with(Cell::get);
-    PEAK_BYTES.with(|peak| peak.set(before));
-    let surface = build();
-    [&CURRENT_BYTES, &PEAK_BYTES]
-        .map(|at| (at.with(Cell::get) - before) as f64 / surface.triangles().len() as f64)
+    let (surface, bytes) = measured(build);
+    [bytes.kept, bytes.peak].map(|bytes| bytes as f64 / surface.triangles().len() as f64)
 }
 
 /// Three sheets of 2 n² triangles each, which share one line.
@@ -64,12 +61,8 @@ fn a_surface_takes_less_than_200_bytes_per_triangle() {
 
 /// The most bytes that a call takes for each triangle, on the thread that calls.
 fn peak_per_triangle<T>(surface: &Surface, call: impl FnOnce() -> T) -> f64 {
-    let before = CURRENT_BYTES.with(Cell::get);
-    PEAK_BYTES.with(|peak| peak.set(before));
-    let answer = call();
-    let peak = (PEAK_BYTES.with(Cell::get) - before) as f64;
-    drop(answer);
-    peak / surface.triangles().len() as f64
+    let (_, bytes) = measured(call);
+    bytes.peak as f64 / surface.triangles().len() as f64
 }
 
 /// A sheet of 2 n² triangles with hills on it, over which many paths bend.

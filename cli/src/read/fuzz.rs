@@ -1,60 +1,27 @@
-//! Files with random faults: every reader of rasters and maps ends in what it reads or in an error of one line, in memory that the bytes of the files bound.
+//! Files with random faults: every reader of rasters, maps, tables, goals, scenarios and rooms ends in what it reads or in an error of one line, in
+//! memory that the bytes of the files bound.
 
-#![allow(unsafe_code, reason = "an allocator is unsafe to write")]
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
-use hullfield::flow::RasterWindow;
+use hullfield::flow::{Connectivity, Edit, Grid, RasterWindow};
+use hullfield::navigate::room::Options as RoomOptions;
+use hullfield_oracle::fuzz::{CountingAllocator, measured, minutes, mutate};
+use hullfield_oracle::random::Random;
 
-use super::cells::cell_scenarios;
+use super::bodies::{bodies, pairs};
+use super::cells::{cell_scenarios, edits};
+use super::goals::{GoalPlaces, goals};
 use super::map::{costs, map, write_npy};
+use super::mesh_files::point_sets;
 use super::raster::{Georeference, RasterFile};
+use super::rays::{rays, world_points};
+use super::{room, surface};
 use crate::failure::{Failure, Result};
-use crate::random::Random;
 use crate::tiff_output::{Packing, PutTile, TiffLayout};
-
-/// The system's allocator, which counts what a thread holds.
-struct CountingAllocator;
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
-
-thread_local! {
-    static CURRENT_BYTES: Cell<i64> = const { Cell::new(0) };
-    static PEAK_BYTES: Cell<i64> = const { Cell::new(0) };
-}
-
-fn count(bytes: i64) {
-    let _ = CURRENT_BYTES.try_with(|current| {
-        current.set(current.get() + bytes);
-        let _ = PEAK_BYTES.try_with(|peak| peak.set(peak.get().max(current.get())));
-    });
-}
-
-// SAFETY: every call is passed unchanged to the system's allocator.
-unsafe impl GlobalAlloc for CountingAllocator {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size() as i64);
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count(layout.size() as i64);
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        count(-(layout.size() as i64));
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count(size as i64 - layout.size() as i64);
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
 
 /// What a reader may take for each byte of its files, and beside that.
 const MOST_TIMES: i64 = 100;
@@ -126,6 +93,100 @@ fn read_costs(path: &Path) -> Result<()> {
 
 fn read_scenarios(path: &Path) -> Result<()> {
     cell_scenarios(path, [3, 2, 1]).map(drop)
+}
+
+fn read_room_scenarios(path: &Path) -> Result<()> {
+    room::scenarios(path).map(drop)
+}
+
+/// Bodies with all columns, as the program's queries lay them out: in both kinds of numbers, with motions.
+fn read_bodies(path: &Path) -> Result<()> {
+    for in_f64 in [false, true] {
+        let bodies = bodies(path, &["box", "ball"], true, in_f64)?;
+        let count = bodies.body_count();
+        assert!(count <= bodies.bodies.len() && bodies.motions.len() == bodies.bodies.len());
+        assert_eq!(bodies.positions.len(), if in_f64 { bodies.bodies.len() } else { 0 });
+        let columns = bodies.columns();
+        assert!(columns.worlds.is_empty() || columns.worlds.len() == bodies.bodies.len());
+    }
+    Ok(())
+}
+
+fn read_pairs(path: &Path) -> Result<()> {
+    let pairs = pairs(path, 9)?;
+    assert!(pairs.iter().all(|&[a, b]| a != b && a < 9 && b < 9));
+    Ok(())
+}
+
+fn read_rays(path: &Path) -> Result<()> {
+    rays(path, false)?;
+    let rays = rays(path, true)?;
+    assert!(rays.worlds.is_none_or(|worlds| worlds.len() == rays.rays.len()));
+    Ok(())
+}
+
+fn read_points(path: &Path) -> Result<()> {
+    world_points::<f32>(path)?;
+    let points = world_points::<f64>(path)?;
+    assert!(points.points.iter().flatten().all(|part| part.is_finite()));
+    Ok(())
+}
+
+/// Hulls of a table of points.
+fn read_hulls(path: &Path) -> Result<()> {
+    let sets = point_sets(&[path.to_owned()])?;
+    assert!(sets.sets.iter().all(|set| !set.points.is_empty()));
+    Ok(())
+}
+
+fn read_edits(path: &Path) -> Result<()> {
+    let grid = Grid::new([5, 4, 3], &[], Connectivity::Six.into())?;
+    assert!(edits(path, &grid)?.iter().all(|edit| match *edit {
+        Edit::Block(cell) | Edit::Free(cell) | Edit::Cost(cell, _) => grid.contains(cell),
+        _ => false,
+    }));
+    Ok(())
+}
+
+fn read_goals(path: &Path) -> Result<()> {
+    let place = Georeference::north_up([3.0, 4.0], [1.0, 1.0]);
+    match goals(path, [3, 2], &place)? {
+        GoalPlaces::Cells(cells) => assert!(!cells.is_empty()),
+        GoalPlaces::Points(points) => assert!(points.iter().flatten().all(|part| part.is_finite())),
+    }
+    Ok(())
+}
+
+fn read_room_queries(path: &Path) -> Result<()> {
+    room::queries(path).map(drop)
+}
+
+fn read_surface_queries(path: &Path) -> Result<()> {
+    surface::queries(path).map(drop)
+}
+
+fn read_surface_goals(path: &Path) -> Result<()> {
+    surface::goals(path, surface::QueryEnd { position: [0.0; 3], face: None }).map(drop)
+}
+
+fn read_links(path: &Path) -> Result<()> {
+    let links = surface::links(path)?;
+    assert!(links.iter().all(|(link, _)| !link.cost.is_nan()));
+    Ok(())
+}
+
+fn read_faces(path: &Path) -> Result<()> {
+    let faces = surface::faces(path, &[3, 9])?;
+    assert!(faces.iter().all(|&[model, face]| face < [3, 9][model as usize]));
+    Ok(())
+}
+
+/// A room, with a radius and without.
+fn read_room(path: &Path) -> Result<()> {
+    for radius in [0.0, 0.25] {
+        room::room(path, RoomOptions { radius, ..RoomOptions::default() })?;
+    }
+    Ok(())
 }
 
 /// Tiled TIFFs of each packing, with a mask of few bits behind the first.
@@ -265,61 +326,84 @@ fn samples() -> Vec<Sample> {
             read_scenarios,
         ),
     ]);
+    all.extend(tables());
     all
 }
 
-/// Numbers at the ends of what fields hold.
-const NUMBERS: [u64; 10] =
-    [0, 1, 0x7f, 0xff, 0x7fff, 0xffff, 0x7fff_ffff, 0xffff_ffff, 0x7fff_ffff_ffff_ffff, u64::MAX];
-/// What texts are made of.
-const TEXTS: [&str; 20] = [
-    "0",
-    "-1",
-    "9",
-    "1e9",
-    "999999999",
-    "2147483647",
-    "4294967296",
-    "18446744073709551616",
-    "nan",
-    "inf",
-    ".5",
-    "1.",
-    " ",
-    "\n",
-    "\r",
-    "\"",
+/// Tables, goals, scenarios and rooms.
+fn tables() -> Vec<Sample> {
+    let geojson = r#"{"type":"FeatureCollection","features":[{"type":"Feature","geometry":{"type":"MultiPoint",
+        "coordinates":[[3.5,3.5],[4.5,2.5,9]]}},{"type":"Feature","geometry":null}]}"#;
+    let asc = "ncols 3\nnrows 2\nxllcorner 3\nyllcorner 2\ncellsize 1\n0 1 0\n0 0 7\n";
+    let mesh = "mesh\n2\n4 1\n0 0 1 -1\n4 0 1 -1\n4 4 1 -1\n0 4 1 -1\n4 0 1 2 3 -1 -1 -1 -1\n";
+    vec![
+        Sample::new(
+            "bodies.csv",
+            "hull,x,y,z,qx,qy,qz,qw,scale,radius,vx,vy,vz,wx,wy,wz,group,mask,world\n\
+                box,1,2.5,-3e0,0,0,0,1,1,0,1,0,0,0,0,0.5,1,4294967295,0\n\"ball\",0,0,0,0,0.6,0,0.8,2,.5,0,0,0,0,0,0,1,1,7\n",
+            read_bodies,
+        ),
+        Sample::new(
+            "parts.csv",
+            "hull,x,y,z,sx,sy,sz,body,part\nbox,0,0,0,1,2,3,0,0\nball,1,0,0,1,1,1,0,1\nbox,5,0,0,1,1,1,1,0\n",
+            read_bodies,
+        ),
+        Sample::new("pairs.csv", "a,b\n0,1\n8,3\n\n2,7\n", read_pairs),
+        Sample::new(
+            "rays.csv",
+            "ox,oy,oz,dx,dy,dz,max,world\n0,0,0,1,0,0,inf,0\n1e3,2,3,0,-1,.5,9,1\n",
+            read_rays,
+        ),
+        Sample::new("points.csv", "x,y,z,world\n0,0,0,1\n1e9,2.5,-3,0\n", read_points),
+        Sample::new("hulls.csv", "hull,x,y,z\na,0,0,0\na,1,0,0\na,0,1,0\n\"b, c\",0,0,1\n", read_hulls),
+        Sample::new("edits.csv", "x,y,z,what,cost\n0,0,0,block,\n4,3,2,cost,12\n1,1,1,free,\n", read_edits),
+        Sample::new("goals.csv", "x,y,z\n0,1,0\n2147483647,-1,5\n", read_goals),
+        Sample::new("goals.geojson", geojson, read_goals),
+        Sample::new("goals.asc", asc, read_goals),
+        Sample::new("queries.csv", "x0,y0,x1,y1\n0,0,1,1\n-1e9,2.5,3,4\n", read_room_queries),
+        Sample::new(
+            "paths.csv",
+            "x0,y0,z0,x1,y1,z1,model0,face0,model1,face1\n0,0,0,1,1,1,0,1,,\n1,2,3,4,5,6,,,,7\n",
+            read_surface_queries,
+        ),
+        Sample::new("to.csv", "x1,y1,z1,model1,face1\n1,1,1,0,1\n4,5,6,,\n", read_surface_goals),
+        Sample::new(
+            "links.csv",
+            "x0,y0,z0,x1,y1,z1,cost,two_way\n0,0,0,1,1,1,2.5,1\n1,2,3,4,5,6,0,0\n",
+            read_links,
+        ),
+        Sample::new("faces.csv", "model,face\n0,1\n1,8\n", read_faces),
+        Sample::new(
+            "rooms.scen",
+            "version 1\n0 a.mesh 0 0 0.5 1 2 3 3.25\n1 a.mesh 0 0 1 1 0 0 1.4\n",
+            read_room_scenarios,
+        ),
+        Sample::new("a.mesh", mesh, read_room),
+        Sample::new(
+            "a.geojson",
+            r#"{"type":"Polygon","coordinates":[[[0,0],[8,0],[8,6],[0,6],[0,0]],[[2,2],[4,2],[4,4],[2,2]]]}"#,
+            read_room,
+        ),
+    ]
+}
+
+/// Words of these formats that readers may stumble over.
+const WORDS: [&str; 14] = [
     "<",
     "[",
     "{",
-    "\u{feff}",
+    "[[[[[",
+    "\"type\"",
+    "\"Point\"",
+    "x",
+    "hull",
+    "block",
+    "cost",
+    "ball",
+    "version",
+    "map",
+    "1,2,3\n",
 ];
-
-/// Puts faults into some bytes.
-fn spoil(bytes: &mut Vec<u8>, random: &mut Random) {
-    for _ in 0..random.below(5) {
-        let at = random.below(bytes.len().max(1)).min(bytes.len());
-        let end = (at + 1 + random.below(12)).min(bytes.len());
-        match random.below(9) {
-            0 => bytes.iter_mut().skip(at).take(1).for_each(|byte| *byte = random.bits() as u8),
-            1 => bytes.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= 1 << random.below(8)),
-            2 | 3 => {
-                let width = [1, 2, 4, 8][random.below(4)];
-                let number = NUMBERS[random.below(NUMBERS.len())].to_le_bytes();
-                let places = bytes.iter_mut().skip(at).take(width);
-                places.zip(number).for_each(|(byte, new)| *byte = new);
-            }
-            4 => drop(bytes.drain(at..end)),
-            5 => drop(bytes.splice(at..at, bytes[at..end].to_vec())),
-            6 => {
-                let text = TEXTS[random.below(TEXTS.len())].bytes();
-                drop(bytes.splice(at..(at + random.below(4)).min(bytes.len()), text));
-            }
-            7 if random.below(4) == 0 => bytes.truncate(at),
-            _ => {}
-        }
-    }
-}
 
 /// A folder that is removed at the end.
 struct Folder(PathBuf);
@@ -330,6 +414,38 @@ impl Drop for Folder {
     }
 }
 
+/// What was found for one sample.
+#[derive(Default)]
+struct Count {
+    read: u64,
+    refused: u64,
+    /// The most memory that a file took.
+    largest: i64,
+}
+
+/// Reads one file with faults. Its memory is bounded by its bytes and those beside it.
+fn check(sample: &Sample, folder: &Path, random: &mut Random, what: &str, count: &mut Count) {
+    let mut bytes = sample.bytes.clone();
+    for _ in 0..1 + random.below(3) * random.below(2) {
+        mutate(random, &mut bytes, &sample.bytes, &WORDS);
+    }
+    std::fs::write(folder.join(sample.name), &bytes).unwrap();
+    let (found, memory) = measured(|| (sample.read)(&folder.join(sample.read_name)));
+    match found {
+        Ok(()) => count.read += 1,
+        Err(failure) => {
+            let text = failure.one_line();
+            let is_clear = failure.code() == 2 && text.len() < 2000 && !text.contains("fault of hullfield");
+            assert!(is_clear, "{what}: {text}");
+            count.refused += 1;
+        }
+    }
+    let other_bytes: usize = sample.others.iter().map(|(_, bytes)| bytes.len()).sum();
+    let most = MOST_TIMES * (bytes.len() + other_bytes) as i64 + MORE_BYTES;
+    assert!(memory.peak <= most, "{what}: {} bytes for {}", memory.peak, bytes.len());
+    count.largest = count.largest.max(memory.peak);
+}
+
 #[test]
 fn files_with_faults_are_read_or_refused_in_bounded_memory() {
     let folder = std::env::temp_dir().join(format!("hullfield-fuzz-{}", std::process::id()));
@@ -337,49 +453,35 @@ fn files_with_faults_are_read_or_refused_in_bounded_memory() {
     let folder = Folder(folder);
     let rounds = hullfield_oracle::extent(200, 600);
     let seed = hullfield_oracle::seed(31);
-    let mut random = Random::new(seed);
-    let (mut good_count, mut bad_count, mut largest) = (0_u64, 0_u64, 0);
-    for (number, sample) in samples().iter().enumerate() {
-        for entry in std::fs::read_dir(&folder.0).unwrap() {
-            std::fs::remove_file(entry.unwrap().path()).unwrap();
-        }
-        let write = |name: &str, bytes: &[u8]| std::fs::write(folder.0.join(name), bytes).unwrap();
-        sample.others.iter().for_each(|(name, bytes)| write(name, bytes));
-        let other_bytes: usize = sample.others.iter().map(|(_, bytes)| bytes.len()).sum();
-        let path = folder.0.join(sample.read_name);
-        write(sample.name, &sample.bytes);
-        let found = (sample.read)(&path);
-        assert!(found.is_ok(), "sample {number}: {found:?}");
-        for round in 0..rounds {
-            let mut bytes = sample.bytes.clone();
-            spoil(&mut bytes, &mut random);
-            write(sample.name, &bytes);
-            PEAK_BYTES.with(|peak| peak.set(CURRENT_BYTES.get()));
-            let before = CURRENT_BYTES.get();
-            let found = (sample.read)(&path);
-            let taken = PEAK_BYTES.get() - before;
-            match found {
-                Ok(()) => good_count += 1,
-                Err(failure) => {
-                    let text = failure.one_line();
-                    assert!(
-                        failure.code() == 2 && text.len() < 2000,
-                        "sample {number}, round {round}: {text}"
-                    );
-                    bad_count += 1;
-                }
+    let (mut random, minutes, started) = (Random::new(seed), minutes(), Instant::now());
+    let samples = samples();
+    let mut counts: Vec<Count> = samples.iter().map(|_| Count::default()).collect();
+    loop {
+        for (number, (sample, count)) in samples.iter().zip(&mut counts).enumerate() {
+            for entry in std::fs::read_dir(&folder.0).unwrap() {
+                std::fs::remove_file(entry.unwrap().path()).unwrap();
             }
-            let most = MOST_TIMES * (bytes.len() + other_bytes) as i64 + MORE_BYTES;
-            assert!(
-                taken <= most,
-                "sample {number}, round {round}, seed {seed}: {taken} bytes for {}",
-                bytes.len()
-            );
-            largest = largest.max(taken);
+            let write = |name: &str, bytes: &[u8]| std::fs::write(folder.0.join(name), bytes).unwrap();
+            sample.others.iter().for_each(|(name, bytes)| write(name, bytes));
+            write(sample.name, &sample.bytes);
+            let found = (sample.read)(&folder.0.join(sample.read_name));
+            assert!(found.is_ok(), "sample {number}: {found:?}");
+            for round in 0..rounds {
+                let what = format!("sample {number} ({}), round {round}, seed {seed}", sample.name);
+                check(sample, &folder.0, &mut random, &what, count);
+            }
+        }
+        if minutes.is_none_or(|minutes| started.elapsed().as_secs_f64() > 60.0 * minutes) {
+            break;
         }
     }
-    println!(
-        "{good_count} files with faults were read, {bad_count} refused, in at most {largest} bytes each"
-    );
-    assert!(good_count > 1000 && bad_count > 1000, "{good_count} {bad_count}");
+    for (number, (sample, Count { read, refused, largest })) in samples.iter().zip(&counts).enumerate() {
+        println!("sample {number}, {}: {read} read, {refused} refused, at most {largest} bytes", sample.name);
+        // Most faults are small, and most files show them. Any text may be the name of a reference system.
+        assert!((*refused > 0 || sample.name == "d.prj") && read + refused > 100, "sample {number}");
+    }
+    let [read, refused] = [|count: &Count| count.read, |count: &Count| count.refused]
+        .map(|of| counts.iter().map(of).sum::<u64>());
+    println!("{} files with faults, seed {seed}: {read} were read, {refused} refused", read + refused);
+    assert!(read > 1000 && refused > 1000, "{read} {refused}");
 }

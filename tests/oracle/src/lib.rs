@@ -17,6 +17,7 @@
 //! - [`surface`]: checks of a path over a surface, and the distance to the nearest wall by Dijkstra's search over points on edges.
 //! - [`compare`]: comparison of verdicts with the truth and with each other, by the rule of the tolerance band.
 //! - [`extent()`]: the extent of a long test.
+//! - [`fuzz`]: changes of files, and an allocator that counts, for tests of readers.
 //! - [`seed()`], [`pick()`]: seeds and cases that differ from run to run.
 //! - [`memo`]: hulls built once for all tests of a program.
 //! - [`mod@measure`]: checks of distances, contacts and manifolds against the truth, part by part.
@@ -34,6 +35,7 @@ pub mod compare;
 pub mod corpus;
 mod extent;
 pub mod friction;
+pub mod fuzz;
 pub mod gap;
 pub mod globe;
 pub mod grid;
