@@ -1,4 +1,4 @@
-//! Files that are no meshes by their first bytes, named for a message.
+//! Files that are not what their names say by their first bytes, named for a message.
 
 use crate::text::without_mark;
 
@@ -44,9 +44,12 @@ const XML: [(&str, &str); 6] = [
     ("<!doctype html", "a page of HTML, perhaps the error of a download"),
 ];
 
-/// What a file is that is no mesh: the end of the sentence "it is …". None for a file that may be one.
-pub(crate) fn kind(bytes: &[u8]) -> Option<&'static str> {
-    foreign_kind(bytes).or_else(|| {
+/// What a file is that is not what its name says, by its first bytes: the end of the sentence "it is …". None where these don't tell. Any XML is foreign,
+/// as are a pointer of Git LFS, a packed file, text in UTF-16, a page of HTML, a picture and others.
+///
+/// The first 4,096 bytes are enough, but for 3DS files, which need all.
+pub fn foreign_kind(bytes: &[u8]) -> Option<&'static str> {
+    foreign_kind_but_xml(bytes).or_else(|| {
         let begin = without_mark(bytes).trim_ascii_start();
         begin.starts_with(b"<").then(|| {
             let head = String::from_utf8_lossy(&begin[..begin.len().min(2048)]).to_lowercase();
@@ -57,8 +60,8 @@ pub(crate) fn kind(bytes: &[u8]) -> Option<&'static str> {
     })
 }
 
-/// What a file is that is neither a mesh nor plain text of XML: the end of the sentence "it is …". None for a file that may be one.
-pub fn foreign_kind(bytes: &[u8]) -> Option<&'static str> {
+/// As [`foreign_kind`], for readers of XML: no XML is foreign, a page of HTML neither.
+pub fn foreign_kind_but_xml(bytes: &[u8]) -> Option<&'static str> {
     if let Some(encoding) = wide_text(bytes) {
         return Some(encoding);
     }
@@ -141,7 +144,7 @@ mod tests {
             (b"<a/>".to_vec(), "an XML file"),
         ];
         for (bytes, what) in cases {
-            let found = kind(&bytes).unwrap_or_default();
+            let found = foreign_kind(&bytes).unwrap_or_default();
             assert!(found.starts_with(what), "{found} {what}");
         }
         for mesh in [
@@ -155,7 +158,25 @@ mod tests {
             b"",
             b"MM",
         ] {
-            assert_eq!(kind(mesh), None, "{}", String::from_utf8_lossy(mesh));
+            assert_eq!(foreign_kind(mesh), None, "{}", String::from_utf8_lossy(mesh));
+        }
+    }
+
+    #[test]
+    fn xml_is_foreign_but_to_readers_of_xml() {
+        for (text, kind) in [
+            (
+                "\u{feff}\n <!DOCTYPE html><html><p>404</p></html>",
+                "a page of HTML, perhaps the error of a download",
+            ),
+            ("<?xml version=\"1.0\"?><robot name=\"a\"/>", "an XML file, which is not read"),
+        ] {
+            assert_eq!(foreign_kind(text.as_bytes()), Some(kind));
+            assert_eq!(foreign_kind_but_xml(text.as_bytes()), None);
+        }
+        for packed in [&b"\x1f\x8b\x08\0"[..], b"\xff\xfe<\0a\0"] {
+            assert!(foreign_kind(packed).is_some());
+            assert_eq!(foreign_kind(packed), foreign_kind_but_xml(packed));
         }
     }
 }

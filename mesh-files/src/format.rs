@@ -87,7 +87,7 @@ impl Format {
     ) -> Result<Mesh> {
         // The header of a binary STL may begin with anything.
         if self != Self::Stl || !stl::may_be_binary(bytes) {
-            if let Some(what) = foreign::kind(bytes) {
+            if let Some(what) = foreign::foreign_kind(bytes) {
                 return Err(Error::file(name, format!("it is {what}")));
             }
             if let Some(other) = Self::of_bytes(bytes).filter(|&other| other != self) {

@@ -21,7 +21,7 @@ mod text;
 
 pub use error::{Error, Result};
 pub use faces::Faces;
-pub use foreign::foreign_kind;
+pub use foreign::{foreign_kind, foreign_kind_but_xml};
 pub use format::Format;
 pub use mesh::{EmptyObject, Mesh, ObjectPoints};
 pub use obj::object_statement;

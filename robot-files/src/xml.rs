@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use hullfield_mesh_files::{Error, Result, excerpt, foreign_kind, number, shortened};
+use hullfield_mesh_files::{Error, Result, excerpt, foreign_kind_but_xml, number, shortened};
 use roxmltree::{Document, Node};
 
 /// The longest text that is read.
@@ -32,7 +32,7 @@ impl<'a> Source<'a> {
         if bytes.len() > MAX_BYTES {
             return Err(error(&format_args!("it has more than {MAX_BYTES} bytes, the most that is read")));
         }
-        if let Some(what) = foreign_kind(bytes) {
+        if let Some(what) = foreign_kind_but_xml(bytes) {
             return Err(error(&format_args!("it is {what}")));
         }
         let text = std::str::from_utf8(bytes).map_err(|fault| {

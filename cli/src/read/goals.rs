@@ -19,10 +19,16 @@ pub(crate) enum GoalPlaces {
     Points(Vec<[f64; 2]>),
 }
 
+/// The format of a file of goals as an extension. A table on stdin has no bytes that tell.
+pub(crate) fn format(path: &Path) -> Result<String> {
+    let format = input::file_format(path)?;
+    Ok(if format.is_empty() && input::is_dash(path) { "csv".to_owned() } else { format })
+}
+
 /// Reads goals: of a `.csv` with the columns `x,y` and optionally `z`; the points of a `.geojson`; and the cells of a raster that are not 0 and have data. `size` and
 /// `place` are those of the map, which a raster must have too.
 pub(crate) fn goals(path: &Path, size: [u32; 2], place: &Georeference) -> Result<GoalPlaces> {
-    let format = input::file_format(path)?;
+    let format = format(path)?;
     let places = match format.as_str() {
         "csv" => GoalPlaces::Cells(cells_of_table(path)?),
         "geojson" | "json" => {
@@ -64,6 +70,9 @@ fn cells_of_table(path: &Path) -> Result<Vec<Cell>> {
 }
 
 fn cells_of_raster(path: &Path, size: [u32; 2], place: &Georeference) -> Result<Vec<Cell>> {
+    if input::is_dash(path) && !is_raster(path) {
+        return Err(Failure::file(path, "an array of goals is read from a file, not from stdin"));
+    }
     let file = RasterFile::open(path, None, u64::MAX)?;
     let [width, height] = file.size;
     if file.size != size {

@@ -8,7 +8,7 @@ use std::io::{self, Cursor, Read};
 use std::path::Path;
 use std::sync::OnceLock;
 
-use hullfield_mesh_files::Format;
+use hullfield_mesh_files::{Format, foreign_kind};
 
 use crate::failure::{Failure, Result};
 
@@ -49,9 +49,25 @@ pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>> {
     if bytes.is_empty() { Err(Failure::empty(path)) } else { Ok(bytes) }
 }
 
+/// Fails where a file is not what its name says, but a pointer of Git LFS, packed, a page of HTML or the like: a sentence says what it is. `bytes` are
+/// all, or the first of them.
+pub(crate) fn check_kind(path: &Path, bytes: &[u8]) -> Result<()> {
+    match foreign_kind(bytes) {
+        Some(kind) => Err(Failure::file(path, format!("it is {kind}"))),
+        None => Ok(()),
+    }
+}
+
+/// All bytes of a file or of stdin that is no picture; see [`check_kind`].
+pub(crate) fn checked_bytes(path: &Path) -> Result<Vec<u8>> {
+    let bytes = bytes(path)?;
+    check_kind(path, &bytes).map(|()| bytes)
+}
+
 /// All text of a file or of stdin.
 pub(super) fn text(path: &Path) -> Result<String> {
-    let text = String::from_utf8(bytes(path)?).map_err(|_| Failure::file(path, "not valid UTF-8"))?;
+    let bytes = checked_bytes(path)?;
+    let text = String::from_utf8(bytes).map_err(|_| Failure::file(path, "not valid UTF-8"))?;
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
@@ -129,6 +145,7 @@ fn detect_format(bytes: &[u8]) -> Option<&'static str> {
     match word.to_ascii_lowercase().as_str() {
         "mesh" => Some("mesh"),
         "type" => Some("map"),
+        "ncols" | "nrows" | "xllcorner" | "yllcorner" | "xllcenter" | "yllcenter" => Some("asc"),
         _ if first.split(',').any(|name| name.trim().trim_matches('"') == "hull") => Some("csv"),
         _ if is_field(first) || first == "---" => Some("yaml"),
         _ => None,
@@ -137,6 +154,11 @@ fn detect_format(bytes: &[u8]) -> Option<&'static str> {
 
 /// The error for a file of an unknown format. `read` lists the known ones.
 pub(super) fn unknown_format(file: &Path, read: &str) -> Failure {
+    if is_dash(file)
+        && let Some(kind) = stdin().ok().and_then(foreign_kind)
+    {
+        return Failure::file(file, format!("it is {kind}"));
+    }
     let by = if is_dash(file) { "by its first bytes" } else { "by its extension" };
     Failure::file(file, format!("unknown format {by}: {read}"))
 }
@@ -153,7 +175,7 @@ mod tests {
         let mut cut = b"solid a".to_vec();
         cut.resize(80, b' ');
         cut.extend([9, 0, 0, 0, 0x80, 0xff]);
-        let cases: [(&[u8], Option<&str>); 20] = [
+        let cases: [(&[u8], Option<&str>); 22] = [
             (b"\x89PNG\r\n", Some("png")),
             (b"\x93NUMPY\x01\0", Some("npy")),
             (b"glTF\x02\0\0\0", Some("glb")),
@@ -170,6 +192,8 @@ mod tests {
             (b"\xef\xbb\xbfx, \"hull\" ,y,z\n", Some("csv")),
             (b"image: a.pgm\n", Some("yaml")),
             (b"resolution: 0.5\n", Some("yaml")),
+            (b"ncols 4\nnrows 2\n", Some("asc")),
+            (b"\nNROWS 2\r\n", Some("asc")),
             (b"", None),
             (b"\n\n", None),
             (b"x,y,z\n", None),

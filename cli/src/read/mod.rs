@@ -26,8 +26,8 @@ mod text;
 
 pub(crate) use bodies::{Bodies, bodies, pairs};
 pub(crate) use cells::{CellScenario, cell, cell_scenarios, edits};
-pub(crate) use goals::{GoalPlaces, goals};
-pub(crate) use input::{bytes as file_bytes, file_format, is_dash, one_stdin};
+pub(crate) use goals::{GoalPlaces, format as goals_format, goals};
+pub(crate) use input::{checked_bytes as file_bytes, file_format, is_dash, one_stdin};
 pub(crate) use map::{
     FrictionNumbers, Map, MapFiles, MapRaster, MapValues, WholeFriction, costs, friction, map, npy_header,
     raster_size, write_npy,

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::input::Source;
+use super::input::{Source, check_kind};
 use super::text::{Real, excerpt, number};
 use crate::failure::{Failure, Result};
 use crate::progress::Bar;
@@ -185,6 +185,8 @@ impl Table {
             line_count: 0,
             bytes_read: 0,
         };
+        let first = rows.reader.fill_buf().map_err(|error| Failure::unreadable(path, &error))?;
+        check_kind(path, first)?;
         let mut columns: Vec<String> = Vec::new();
         if !rows.next()? {
             return Err(Failure::empty(path));

@@ -570,8 +570,8 @@ fn bad_rasters_are_one_clear_line() {
         ),
         ("complex.tif", "complex.tif: its cells have 16 bits of sample format 6 (complex numbers)"),
         ("colours.tif", "colours.tif: it has 3 bands, a raster of one is read: name it by --band"),
-        ("colours.tif --band 4", "colours.tif: --band 4: it has 3 bands"),
-        ("good.tif --band 2", "good.tif: --band 2: it has 1 band"),
+        ("colours.tif --band 4", "colours.tif: there is no band 4: it has 3 bands"),
+        ("good.tif --band 2", "good.tif: there is no band 2: it has 1 band"),
         ("none.tif", "none.tif: cannot be read"),
         (
             "alone.raw",

@@ -8,6 +8,7 @@ mod flow;
 mod flow_costs;
 mod flow_rasters;
 mod flow_tiles;
+mod foreign;
 mod hostile;
 mod hull;
 mod measure;

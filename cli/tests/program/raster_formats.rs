@@ -52,8 +52,8 @@ fn types_of_cells_and_packing() {
         assert!(error.starts_with(&format!("a.tif: {message}")), "{error}");
     }
     for (bytes, message) in [
-        (&b"version https://git-lfs.github.com/spec/v1\n"[..], "it is no TIFF, but a pointer of Git LFS"),
-        (&[0x1f, 0x8b, 8, 0], "it is no TIFF, but packed by gzip"),
+        (&b"version https://git-lfs.github.com/spec/v1\n"[..], "it is no TIFF, but a Git LFS pointer"),
+        (&[0x1f, 0x8b, 8, 0], "it is no TIFF, but compressed with gzip"),
     ] {
         folder.write("a.tif", bytes);
         assert!(folder.run("flow a.tif --goal 0,0").bad().starts_with(&format!("a.tif: {message}")));
@@ -135,7 +135,7 @@ fn bands_are_named_by_their_number() {
         assert_near(&distances(&folder, &format!("{name} --band 2")), &[0.0, 9.0, 18.0]);
         assert_near(&distances(&folder, &format!("{name} --band 3 --tiles work")), &[0.0, INF, INF]);
         let error = folder.run(&format!("flow {name} --band 4 --goal 0,0")).bad();
-        assert!(error.ends_with("--band 4: it has 3 bands"), "{error}");
+        assert!(error.ends_with("there is no band 4: it has 3 bands"), "{error}");
     }
     assert_eq!(folder.run("flow a.tif --band 0 --goal 0,0").code, Some(2));
 }

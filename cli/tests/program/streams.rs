@@ -41,12 +41,24 @@ fn every_input_can_be_stdin() {
     cost.extend([1, 0, 1, 0, 1, 0, 1, 0, 7, 0, 1, 0]);
     folder.write("cost.npy", &cost);
     let flow = format!("flow a.map --goal 0,0 --cost cost.npy --edits edits.csv --trace 2,0 {engine}");
+    let header = "ncols 3\nnrows 2\nxllcorner 10\nyllcorner 20\ncellsize 2\nNODATA_value -9\n";
+    folder
+        .write("goals.csv", "x,y\n0,0\n2,1\n")
+        .write("goals.geojson", r#"{"type":"MultiPoint","coordinates":[[10.5,23.5],[15,21]]}"#)
+        .write("friction.asc", format!("{header}1 2 -9\n4 1.5 1\n"))
+        .write("goals.asc", format!("{header}0 0 0\n0 0 7\n"));
     let calls = [
         ("hull box.obj", vec!["box.obj"]),
         (collide.as_str(), vec!["box.obj", "bodies.csv", "pairs.csv"]),
         (flow.as_str(), vec!["a.map", "cost.npy", "edits.csv"]),
         ("flow a.map --backend cpu --scenarios a.scen", vec!["a.scen"]),
         ("room room.geojson --queries q2.csv", vec!["room.geojson", "q2.csv"]),
+        ("flow a.map --backend cpu --goals goals.csv --trace 2,1", vec!["goals.csv"]),
+        (
+            "flow friction.asc --backend cpu --goals goals.geojson --trace 0,1",
+            vec!["friction.asc", "goals.geojson"],
+        ),
+        ("flow friction.asc --backend cpu --goals goals.asc --trace 0,0", vec!["friction.asc", "goals.asc"]),
         (path, vec!["box.obj", "q3.csv", "faces.csv", "links.csv"]),
     ];
     // The file if there is one, else the text: times differ between runs.

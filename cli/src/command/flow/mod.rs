@@ -31,7 +31,7 @@ use crate::output::{OutputFlag, ReportStream, check_folder, check_outputs};
 use crate::progress::Spinner;
 use crate::read::{
     Georeference, GoalPlaces, Map, MapRaster, MapValues, cell, costs, edits, excerpt, file_format, friction,
-    goals, is_raster, map,
+    goals, goals_format, is_raster, map,
 };
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
@@ -186,7 +186,7 @@ fn read(arguments: &Arguments) -> Result<Content> {
 fn goals_of_file(arguments: &Arguments, places: &Places) -> Result<Vec<Cell>> {
     let Some(path) = &arguments.goals_file else { return Ok(Vec::new()) };
     // Cells need no place, and a table may name those of a volume.
-    let is_table = file_format(path)? == "csv";
+    let is_table = goals_format(path)? == "csv";
     let (size, place) = match is_table {
         true => ([0; 2], Georeference::default()),
         false => (places.size()?, places.place()?.clone()),

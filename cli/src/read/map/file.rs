@@ -12,10 +12,11 @@ const FORMATS: &str = "map, png, pgm, yaml, yml, npy, tif, tiff, gtiff, asc, vrt
 
 /// Reads a map, by the file's extension; from stdin, by its first bytes.
 pub(crate) fn map(path: &Path) -> Result<Map> {
-    let read = || input::bytes(path);
+    let read = || input::checked_bytes(path);
     match input::file_format(path)?.as_str() {
         "map" => movingai::read(path, &read()?),
-        "png" | "pgm" => pixels::read(path, &read()?),
+        // What a picture is that is neither, its reader says.
+        "png" | "pgm" => pixels::read(path, &input::bytes(path)?),
         "yaml" | "yml" => ros::read(path, &read()?),
         "npy" => npy::read(path, &read()?),
         _ => Err(unknown_format(path, FORMATS)),

@@ -127,7 +127,7 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Map> {
 
 /// Reads the cost of entering each cell: u16 or u32, of the map's shape.
 pub(crate) fn costs(path: &Path, map: &Map) -> Result<Vec<u32>> {
-    let bytes = input::bytes(path)?;
+    let bytes = input::checked_bytes(path)?;
     let invalid = |message: String| Failure::file(path, message);
     let array = array(&bytes).map_err(invalid)?;
     let (size, is_volume) = array.size().map_err(invalid)?;

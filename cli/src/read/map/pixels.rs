@@ -3,6 +3,8 @@
 use std::io::Cursor;
 use std::path::Path;
 
+use hullfield_mesh_files::foreign_kind;
+
 use super::occupancy::{Map, check_size};
 use crate::failure::{Failure, Result};
 
@@ -75,7 +77,10 @@ pub(super) fn read_picture(path: &Path, bytes: &[u8]) -> Result<Picture> {
         [0xff, 0xd8, ..] => {
             Err("it is a JPEG, which blurs walls; PNG and PGM (P2 or P5) are read".to_owned())
         }
-        _ => Err("neither a PNG nor a PGM (P2 or P5)".to_owned()),
+        _ => Err(match foreign_kind(bytes) {
+            Some(kind) => format!("it is {kind}"),
+            None => "neither a PNG nor a PGM (P2 or P5)".to_owned(),
+        }),
     };
     let picture = picture.map_err(|message| Failure::file(path, message))?;
     check_size(path, [picture.width, picture.height, 1])?;

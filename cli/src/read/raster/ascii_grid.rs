@@ -24,7 +24,7 @@ struct Header {
 
 /// Reads a grid: the bytes of its cells in this machine's order, as whole numbers of 64 bits where all are whole, else as floats of 64 bits.
 pub(super) fn read(path: &Path) -> Result<(Vec<u8>, Opened)> {
-    let bytes = input::bytes(path)?;
+    let bytes = input::checked_bytes(path)?;
     let invalid = |message: String| Failure::file(path, message);
     let text = std::str::from_utf8(&bytes).map_err(|_| invalid("it is no text (UTF-8)".into()))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs::File;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -19,6 +20,7 @@ use super::opened::Opened;
 use super::{ascii_grid, header};
 use crate::failure::{Failure, Result};
 use crate::output::warn;
+use crate::read::input::{check_kind, file_format, is_dash};
 use crate::read::map::{NPY_HEADER_ROOM, NpyHeader, check_size, npy_shape_text, parse_npy_header};
 use crate::read::text::excerpt;
 
@@ -34,6 +36,9 @@ enum Format {
 
 /// The format of a file, by its extension.
 fn format(path: &Path) -> Option<Format> {
+    if is_dash(path) {
+        return file_format(path).is_ok_and(|format| format == "asc").then_some(Format::AsciiGrid);
+    }
     match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
         "npy" => Some(Format::Npy),
         "tif" | "tiff" | "gtiff" => Some(Format::Tiff),
@@ -101,6 +106,12 @@ pub(crate) struct RasterFile {
 /// Takes the values of some cells of a row of a window, and the place of the first of them in the window.
 pub(crate) type Values<'a, T> = dyn FnMut(usize, &[T]) -> Result<(), Error> + 'a;
 
+fn hash_of(bytes: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    hasher.finish()
+}
+
 /// Lengths and times of change of the files beside a raster that say what its numbers are.
 fn versions_beside(path: &Path) -> String {
     let header = [path.with_extension("hdr")];
@@ -122,14 +133,26 @@ impl RasterFile {
     /// Those of [`Self::open`].
     pub(super) fn open_plain(path: &Path, band: Option<usize>, cache_bytes: u64) -> Result<Self> {
         let format = format(path);
+        if is_dash(path) && format == Some(Format::AsciiGrid) {
+            return Self::open_stdin(path, band);
+        }
         if !matches!(format, Some(Format::Npy) | None) {
             return Self::open_with_metadata(path, band, cache_bytes, format);
         }
         if band.is_some_and(|band| band != 1) {
-            return Err(Failure::input(format!("--band: {} has no bands", path.display())));
+            return Err(Failure::file(path, geotiff::no_such_band(1, band.unwrap_or(1))));
         }
         let (cells, size, kind) = open_npy(path)?;
         Self::new(path, size, kind, Meaning::default(), None, Cells::Flat(cells))
+    }
+
+    /// Reads a grid in text from stdin, which has nothing beside it.
+    fn open_stdin(path: &Path, band: Option<usize>) -> Result<Self> {
+        only_band(path, band)?;
+        let (cells, Opened { size, kind, no_data, georeference, .. }) = ascii_grid::read(path)?;
+        let no_data = no_data.and_then(|text| read_no_data(path, &text, kind));
+        let meaning = Meaning { no_data, ..Meaning::default() };
+        Self::new(path, size, kind, meaning, Some(georeference), Cells::Memory(cells))
     }
 
     /// Opens a file of a format that GDAL reads, with what is said beside it.
@@ -206,17 +229,17 @@ impl RasterFile {
         cells: Cells,
     ) -> Result<Self> {
         check_size(path, [size[0], size[1], 1])?;
-        let metadata = std::fs::metadata(path).map_err(|error| Failure::unreadable(path, &error))?;
-        let changed = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-        let version = format!(
-            "{} of {} bytes, {} ns, {} x {} {}",
-            path.display(),
-            metadata.len(),
-            changed.map_or(0, |time| time.as_nanos()),
-            size[0],
-            size[1],
-            kind.name()
-        );
+        let told = match &cells {
+            // Nothing but its cells tells one stdin from another.
+            Cells::Memory(cells) if is_dash(path) => format!("{:016x}", hash_of(cells)),
+            _ => {
+                let metadata = std::fs::metadata(path).map_err(|error| Failure::unreadable(path, &error))?;
+                let changed = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+                let changed = changed.map_or(0, |time| time.as_nanos());
+                format!("of {} bytes, {changed} ns", metadata.len())
+            }
+        };
+        let version = format!("{} {told}, {} x {} {}", path.display(), size[0], size[1], kind.name());
         let size = size.map(|length| length as u32);
         Ok(Self { path: path.to_owned(), size, kind, georeference, version, meaning, cells })
     }
@@ -486,6 +509,7 @@ fn npy_header_of(path: &Path) -> Result<NpyHeader> {
     let mut first = Vec::new();
     let file = File::open(path).map_err(unreadable)?;
     file.take(NPY_HEADER_ROOM as u64).read_to_end(&mut first).map_err(unreadable)?;
+    check_kind(path, &first)?;
     parse_npy_header(&first).map_err(|message| Failure::file(path, message))
 }
 

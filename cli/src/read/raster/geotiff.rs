@@ -231,7 +231,8 @@ pub(super) fn several_bands(count: usize) -> String {
 }
 
 pub(super) fn no_such_band(count: usize, band: usize) -> String {
-    format!("--band {band}: it has {count} band{}", if count == 1 { "" } else { "s" })
+    let bands = if count == 1 { "band" } else { "bands" };
+    format!("there is no band {band}: it has {count} {bands}")
 }
 
 /// The chunks of a sample, counted from 0, and what its numbers are.

@@ -12,6 +12,7 @@ use super::kind::{Class, Kind};
 use super::opened::Opened;
 use super::reference_system::ReferenceSystem;
 use crate::failure::{Failure, Result};
+use crate::read::input::check_kind;
 use crate::read::text::excerpt;
 
 /// The longest header that is read.
@@ -102,6 +103,7 @@ pub(super) fn read(raster: &Path, band: Option<usize>) -> Result<RawHeader> {
         return Err(Failure::file(path, "it is too long for a header"));
     }
     let bytes = std::fs::read(path).map_err(|error| unreadable(&error))?;
+    check_kind(path, &bytes)?;
     let text = String::from_utf8_lossy(&bytes).replace("\r\n", "\n").replace('\r', "\n");
     let text = text.trim_start_matches('\u{feff}');
     let extension = raster.extension().unwrap_or_default().to_string_lossy().to_lowercase();
@@ -378,7 +380,7 @@ mod tests {
             assert_eq!((header.band_start, header.cell_step, header.row_step), place, "{name}");
             assert_eq!(header.all_bytes(), Some(7200));
             assert_eq!(header.opened.scaling, [Some(0.5), Some(-1.0)]);
-            assert_eq!(envi(&text, Some(4)).err().unwrap(), "--band 4: it has 3 bands");
+            assert_eq!(envi(&text, Some(4)).err().unwrap(), "there is no band 4: it has 3 bands");
             let text = format!("ncols 40\nnrows 30\nnbands 3\nnbits 16\nlayout {name}\n");
             let header = esri(&text, false, Some(2)).unwrap();
             assert_eq!((header.band_start, header.cell_step, header.row_step), place, "{name}");

@@ -10,6 +10,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use hullfield_mesh_files::foreign_kind;
 use tiff::tags::Tag;
 
 use crate::failure::{Failure, Result};
@@ -19,6 +20,9 @@ const MAX_NUMBER_BYTES: u64 = 1 << 28;
 const MAX_TEXT_BYTES: u64 = 1 << 24;
 /// What directories may take beyond the bytes of the file, before the file is refused.
 const MORE_DIRECTORY_BYTES: u64 = 1 << 16;
+
+/// The bytes that say what a file is.
+const HEAD_BYTES: u64 = 4096;
 
 /// A file that begins as a TIFF.
 #[derive(Debug)]
@@ -82,7 +86,7 @@ impl<'a> TiffFile<'a> {
             return Err(Failure::file(path, "it is no regular file"));
         }
         let mut head = Vec::new();
-        (&mut file).take(16).read_to_end(&mut head).map_err(unreadable)?;
+        (&mut file).take(HEAD_BYTES).read_to_end(&mut head).map_err(unreadable)?;
         let no_tiff = || Failure::file(path, no_tiff(&head));
         let is_big_endian = match head.get(..2) {
             Some(b"II") => false,
@@ -92,7 +96,7 @@ impl<'a> TiffFile<'a> {
         let mut tiff = Self { path, file, length: metadata.len(), is_big_endian, has_long_places: false };
         let first = match head.get(2..4).map(|bytes| tiff.unsigned(bytes)) {
             Some(42) if head.len() >= 8 => tiff.unsigned(&head[4..8]),
-            Some(43) if head.len() == 16 && tiff.unsigned(&head[4..6]) == 8 => {
+            Some(43) if head.len() >= 16 && tiff.unsigned(&head[4..6]) == 8 => {
                 tiff.has_long_places = true;
                 tiff.unsigned(&head[8..16])
             }
@@ -239,18 +243,13 @@ impl<'a> TiffFile<'a> {
 }
 
 /// What a file is that is no TIFF, by its first bytes.
-fn no_tiff(head: &[u8]) -> &'static str {
-    match head {
-        [] => "it is no TIFF: the file is empty",
-        [0x1f, 0x8b, ..] => "it is no TIFF, but packed by gzip: unpack it first",
-        [b'P', b'K', 3, 4, ..] => "it is no TIFF, but a ZIP archive: unpack it first",
-        _ if head.starts_with(b"version https://") => {
-            "it is no TIFF, but a pointer of Git LFS: fetch the file itself (git lfs pull)"
+fn no_tiff(head: &[u8]) -> String {
+    let other = match head {
+        [] => return "it is no TIFF: the file is empty".to_owned(),
+        _ if head.starts_with(b"\x89HDF") || head.starts_with(b"CDF") => {
+            Some("HDF5 or netCDF (gdal_translate -of GTiff)")
         }
-        _ if head.starts_with(b"\x89HDF") => "it is no TIFF, but HDF5 or netCDF (gdal_translate -of GTiff)",
-        _ if head.starts_with(b"\x89PNG") || head.starts_with(&[0xff, 0xd8]) => {
-            "it is no TIFF, but a picture of another format"
-        }
-        _ => "it is no TIFF, or cut short",
-    }
+        _ => foreign_kind(head),
+    };
+    other.map_or("it is no TIFF, or cut short".to_owned(), |other| format!("it is no TIFF, but {other}"))
 }

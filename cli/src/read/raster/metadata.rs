@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use hullfield_mesh_files::foreign_kind_but_xml;
 use roxmltree::{Document, Node};
 
 use super::georeference::Georeference;
@@ -37,6 +38,9 @@ pub(super) fn text_beside(path: &Path) -> Result<Option<String>> {
         return Err(Failure::file(path, format!("it is longer than {MAX_BYTES} bytes")));
     }
     let bytes = std::fs::read(path).map_err(|error| Failure::unreadable(path, &error))?;
+    if let Some(kind) = foreign_kind_but_xml(&bytes) {
+        return Err(Failure::file(path, format!("it is {kind}")));
+    }
     let text = String::from_utf8_lossy(&bytes).into_owned();
     Ok(Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)))
 }
