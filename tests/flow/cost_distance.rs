@@ -671,7 +671,7 @@ fn bad_input_is_one_clear_error() {
         ),
         (with(&|options| options.max_distance = Some(-1.0)), "max_distance is -1"),
         (with(&|options| options.max_distance = Some(f64::NAN)), "max_distance is NaN"),
-        (with(&|options| options.connectivity = Connectivity::Six), "connectivity is Six"),
+        (with(&|options| options.connectivity = Connectivity::Six), "connectivity is 6 neighbours"),
         (
             with(&|options| options.slope = Some(Slope::default())),
             "0 heights were given, the raster has 6 cells",

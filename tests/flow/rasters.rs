@@ -475,7 +475,7 @@ fn bad_input_is_one_clear_error() {
         (RasterOptions { tile_edge: Some(0), ..plain }, "tile_edge is 0"),
         (RasterOptions { tile_edge: Some(40_000), ..plain }, "tile_edge is 40000"),
         (RasterOptions { memory_limit: Some(10), ..plain }, "the limit is 10"),
-        (RasterOptions { connectivity: Connectivity::Six, ..plain }, "connectivity is Six"),
+        (RasterOptions { connectivity: Connectivity::Six, ..plain }, "connectivity is 6 neighbours"),
     ] {
         let error = solve(&[[0, 0]], options).unwrap_err().to_string();
         assert!(error.contains(text), "{error}");

@@ -138,7 +138,10 @@ fn bad_input_is_one_clear_line() {
         ("none.npy --goal 0,0", "none.npy: cannot be read"),
         ("line.npy --goal 0,0 --out -", "--out -: tiles are written to a file"),
         ("line.npy --goal 0,0 --memory-limit 9", "the limit is 9"),
-        ("line.npy --goal 0,0 --connectivity 6", "connectivity is Six, a raster has two dimensions"),
+        (
+            "line.npy --goal 0,0 --connectivity 6",
+            "connectivity is 6 neighbours, a raster has two dimensions: 4 or 8 of them",
+        ),
         ("line.npy --goal 0,0 --trace 1,0", "'--trace <x,y>' cannot be used with '--tiles <FOLDER>'"),
         ("line.npy --goal 0,0 --next n.npy", "'--next <next.npy>' cannot be used with '--tiles <FOLDER>'"),
     ] {

@@ -104,8 +104,8 @@ pub fn allocation(
 ) -> Result<Vec<u32>> {
     let [width, height] = size;
     if connectivity.dimension() != 2 {
-        let allowed = "a raster has two dimensions: Four or Eight";
-        return Err(Error::value(Location::Argument, "connectivity", format!("{connectivity:?}"), allowed));
+        let allowed = "a raster has two dimensions: 4 or 8 of them";
+        return Err(Error::value(Location::Argument, "connectivity", connectivity, allowed));
     }
     let cell_count = u64::from(width) * u64::from(height);
     if next.len() as u64 != cell_count {

@@ -29,6 +29,13 @@ pub enum Connectivity {
     TwentySix(Corners),
 }
 
+/// How many neighbours there are, as in "8 neighbours".
+impl std::fmt::Display for Connectivity {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{} neighbours", self.neighbour_count())
+    }
+}
+
 /// The corner rule: when a diagonal move is allowed. It depends on the cells between start and target, those that
 /// orthogonal moves to the target could cross: two for a diagonal across a square, six across a cube. All of them are
 /// in the grid if start and target are.

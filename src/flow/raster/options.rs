@@ -87,8 +87,8 @@ pub(crate) fn check(size: [u32; 2], options: &RasterOptions) -> Result<()> {
     if options.connectivity.dimension() != 2 {
         return refuse(
             "connectivity",
-            format!("{:?}", options.connectivity),
-            "a raster has two dimensions: Four or Eight",
+            options.connectivity.to_string(),
+            "a raster has two dimensions: 4 or 8 of them",
         );
     }
     if let Some(friction) = &options.friction {

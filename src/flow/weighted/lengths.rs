@@ -101,8 +101,8 @@ pub(crate) fn check_moves(
     let refuse =
         |field, value: String, allowed: &str| Err(Error::value(Location::Argument, field, value, allowed));
     if connectivity.dimension() != 2 {
-        let allowed = "a raster has two dimensions: Four or Eight";
-        return refuse("connectivity", format!("{connectivity:?}"), allowed);
+        let allowed = "a raster has two dimensions: 4 or 8 of them";
+        return refuse("connectivity", connectivity.to_string(), allowed);
     }
     if let Some(geographic) = geographic {
         return geographic.check(row_count);

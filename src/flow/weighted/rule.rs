@@ -57,7 +57,12 @@ impl StepLengths {
             return Ok(());
         }
         let allowed = "each length must be from 1 to 2^24";
-        Err(Error::value(Location::Argument, "step_lengths", format!("{self:?}"), allowed))
+        Err(Error::value(
+            Location::Argument,
+            "step_lengths",
+            format!("{:?}", [self.x, self.y, self.diagonal]),
+            allowed,
+        ))
     }
 }
 

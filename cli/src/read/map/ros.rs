@@ -191,9 +191,9 @@ impl Fields<'_> {
                 Some("trinary") => Mode::Trinary,
                 Some("scale") => Mode::Scale,
                 Some("raw") => Mode::Raw,
-                mode => {
-                    let mode = excerpt(mode.unwrap_or("?"));
-                    return Err(self.invalid("mode", format!("\"{mode}\" is none of trinary, scale and raw")));
+                _ => {
+                    let mode = shown(value);
+                    return Err(self.invalid("mode", format!("{mode} is none of trinary, scale and raw")));
                 }
             },
         };
@@ -205,6 +205,19 @@ impl Fields<'_> {
             warn_once(format!("{}: negate means nothing to the mode raw", self.path.display()));
         }
         Ok(Shades { mode, is_negated, occupied, free })
+    }
+}
+
+/// A value of a field for a message: texts in quotes, and what is none of one word by its kind.
+fn shown(value: &Yaml) -> String {
+    match value {
+        Yaml::String(text) => format!("\"{}\"", excerpt(text)),
+        Yaml::Real(text) => excerpt(text),
+        Yaml::Integer(whole) => whole.to_string(),
+        Yaml::Boolean(flag) => flag.to_string(),
+        Yaml::Null => "nothing".to_owned(),
+        Yaml::Array(_) => "a list".to_owned(),
+        _ => "a list of fields".to_owned(),
     }
 }
 
