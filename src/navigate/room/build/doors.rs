@@ -62,8 +62,10 @@ impl<'a> Doors<'a> {
             return Ok(false);
         }
         let grid = Grid::new(cells);
+        let mut sides = sides.to_vec();
+        sides.sort_unstable();
         let mut is_on_floor = vec![false; self.doors.len()];
-        for &(_, door) in sides {
+        for &(_, door) in &sides {
             is_on_floor[door as usize] = true;
         }
         let stub_count = self.stubs.len();
@@ -82,7 +84,7 @@ impl<'a> Doors<'a> {
             }
             let mut free = Vec::new();
             for end in [from, to] {
-                match self.attachment(cells, &grid, door, end, tolerance) {
+                match self.attachment(cells, &grid, &sides, door, end, tolerance) {
                     Attachment::Fast => {}
                     Attachment::Near(stub) if is_first => self.stubs.push((door, stub)),
                     Attachment::Near(_) => {}
@@ -105,7 +107,15 @@ impl<'a> Doors<'a> {
     }
 
     /// How an end of a door is attached to a wall or to another door.
-    fn attachment(&self, cells: &Cells, grid: &Grid, door: u32, end: DVec2, tolerance: f64) -> Attachment {
+    fn attachment(
+        &self,
+        cells: &Cells,
+        grid: &Grid,
+        sides: &[(u32, u32)],
+        door: u32,
+        end: DVec2,
+        tolerance: f64,
+    ) -> Attachment {
         let holds = |&cell: &u32| contains(cells, cell, end) != Containment::Outside;
         if !grid.candidates(end).iter().any(holds) {
             // The door goes on beyond a wall.
@@ -131,8 +141,8 @@ impl<'a> Doors<'a> {
             let outwards = -(b - a).normalize_or_zero().perp();
             return Attachment::Near([end, end + outwards * (STUB * tolerance)]);
         }
-        for (_, ends) in (0..).zip(self.doors).filter(|&(other, _)| other != door) {
-            let [a, b] = ends.map(DVec2::from);
+        for other in doors_near(cells, grid, sides, end, 2.0 * tolerance).into_iter().filter(|&o| o != door) {
+            let [a, b] = self.doors[other as usize].map(DVec2::from);
             let height = orient(a, b, end);
             if height == 0.0 && (end.cmpge(a.min(b)) & end.cmple(a.max(b))).all() {
                 return Attachment::Fast;
@@ -144,6 +154,26 @@ impl<'a> Doors<'a> {
         }
         Attachment::Free(distance)
     }
+}
+
+/// The doors of which a piece is near a point, ascending. `sides` has a side and a door each, sorted.
+fn doors_near(cells: &Cells, grid: &Grid, sides: &[(u32, u32)], point: DVec2, reach: f64) -> Vec<u32> {
+    let mut near = Vec::new();
+    grid.visit_outwards(point, |cell| {
+        let range = cells.range(cell);
+        let [begin, end] =
+            [range.start, range.end].map(|at| sides.partition_point(|&(side, _)| (side as usize) < at));
+        for &(side, door) in &sides[begin..end] {
+            let [a, b] = cells.ends(side as usize);
+            if nearest_on_segment(a, b, point).distance(point) <= reach {
+                near.push(door);
+            }
+        }
+        reach
+    });
+    near.sort_unstable();
+    near.dedup();
+    near
 }
 
 /// How an end of a door is attached.

@@ -157,7 +157,7 @@ impl Place for HeldPlace {
         self.0 += turns;
     }
 
-    fn is_free(&mut self) -> bool {
+    fn is_free(&mut self, _: [DVec2; 3]) -> bool {
         self.0 != 0
     }
 }
@@ -253,7 +253,7 @@ impl Place for SweptPlace {
         *(if layer == ROOM_LAYER { &mut self.room } else { &mut self.swept }) += turns;
     }
 
-    fn is_free(&mut self) -> bool {
+    fn is_free(&mut self, _: [DVec2; 3]) -> bool {
         self.room > 0 && self.swept == 0
     }
 }

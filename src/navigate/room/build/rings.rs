@@ -163,8 +163,8 @@ pub(crate) struct PolygonPlace {
     held_count: u32,
     /// The polygons that changed since the last question.
     changed: Vec<u32>,
-    /// Whether each ring is a hole that holds a place outside of its outer ring.
-    pub(crate) is_outside: Vec<bool>,
+    /// A triangle of each ring that is a hole and holds a place outside of its outer ring.
+    pub(crate) outside: Vec<Option<[DVec2; 3]>>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -183,8 +183,8 @@ impl PolygonPlace {
             rings.extend((0..count).map(|ring| (polygons.len() as u32, ring == 0)));
             polygons.push(PolygonState::default());
         }
-        let (windings, is_outside) = (vec![0; rings.len()], vec![false; rings.len()]);
-        Self { rings, windings, polygons, held_count: 0, changed: Vec::new(), is_outside }
+        let (windings, outside) = (vec![0; rings.len()], vec![None; rings.len()]);
+        Self { rings, windings, polygons, held_count: 0, changed: Vec::new(), outside }
     }
 
     /// Whether a ring is the outer one of its polygon.
@@ -209,7 +209,7 @@ impl Place for PolygonPlace {
             state.is_inside = after;
         } else if after {
             state.hole_count += 1;
-            if !self.is_outside[ring] {
+            if self.outside[ring].is_none() {
                 state.holes.insert(layer);
             }
         } else {
@@ -221,12 +221,12 @@ impl Place for PolygonPlace {
         self.changed.push(polygon);
     }
 
-    fn is_free(&mut self) -> bool {
+    fn is_free(&mut self, triangle: [DVec2; 3]) -> bool {
         for polygon in self.changed.drain(..) {
             let state = &mut self.polygons[polygon as usize];
             if !state.is_inside {
                 for hole in std::mem::take(&mut state.holes) {
-                    self.is_outside[hole as usize] = true;
+                    self.outside[hole as usize] = Some(triangle);
                 }
             }
         }
@@ -234,22 +234,9 @@ impl Place for PolygonPlace {
     }
 }
 
-/// The first point of a hole that is outside the outer ring; its first point where only edges are outside.
-pub(crate) fn first_outside(outer: &[[f64; 2]], hole: &[[f64; 2]]) -> [f64; 2] {
-    let is_outside = |point: &&[f64; 2]| {
-        let p = DVec2::from(**point);
-        let mut is_inside = false;
-        for i in 0..outer.len() {
-            let (a, b) = (DVec2::from(outer[i]), DVec2::from(outer[(i + 1) % outer.len()]));
-            let height = orient(a, b, p);
-            if height == 0.0 && (p.cmpge(a.min(b)) & p.cmple(a.max(b))).all() {
-                return false;
-            }
-            if (a.y > p.y) != (b.y > p.y) {
-                is_inside ^= if b.y > a.y { height > 0.0 } else { height < 0.0 };
-            }
-        }
-        !is_inside
-    };
-    hole.iter().find(is_outside).or(hole.first()).copied().unwrap_or_default()
+/// A place of a hole that is outside the outer ring, of a triangle of the hole there: a corner of both, else the triangle's middle.
+pub(crate) fn place_outside(hole: &[[f64; 2]], triangle: [DVec2; 3]) -> [f64; 2] {
+    let is_corner = |point: &&[f64; 2]| triangle.contains(&DVec2::from(**point));
+    let middle = || triangle.iter().map(|corner| *corner / 3.0).sum::<DVec2>().to_array();
+    hole.iter().find(is_corner).copied().unwrap_or_else(middle)
 }

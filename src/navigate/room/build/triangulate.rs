@@ -38,8 +38,8 @@ pub(crate) trait Place {
     /// Adds to the winding number of a layer. They are all 0 at first, outside of everything.
     fn turn(&mut self, layer: u32, turns: i32);
 
-    /// Whether the place is free. The flood asks once for each triangle.
-    fn is_free(&mut self) -> bool;
+    /// Whether the place, a triangle, is free. The flood asks once for each.
+    fn is_free(&mut self, triangle: [DVec2; 3]) -> bool;
 }
 
 /// Triangulates the free space.
@@ -148,7 +148,7 @@ fn free_part(
             if step.next == 0 {
                 is_seen[f] = true;
                 cross(segments, step.entry, place);
-                is_free[f] = place.is_free();
+                is_free[f] = place.is_free(corners[f].map(|corner| points[corner as usize]));
             }
             if step.next == 3 {
                 let [from, to] = step.entry;

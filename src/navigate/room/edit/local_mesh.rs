@@ -177,7 +177,7 @@ impl Place for LocalPlace {
         }
     }
 
-    fn is_free(&mut self) -> bool {
+    fn is_free(&mut self, _: [DVec2; 3]) -> bool {
         self.is_in_cell && self.covering_count == 0
     }
 }

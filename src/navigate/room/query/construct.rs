@@ -269,8 +269,8 @@ fn triangulate_rings(
     let mut ring = 0;
     for polygon in polygons {
         for own in polygon {
-            if place.is_outside[ring] {
-                let place = rings::first_outside(polygon[0], own);
+            if let Some(triangle) = place.outside[ring] {
+                let place = rings::place_outside(own, triangle);
                 repairs.push(Repair { ring, kind: RepairKind::HoleOutside, place });
             }
             ring += 1;
