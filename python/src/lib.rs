@@ -49,7 +49,7 @@ mod _native {
         raster_tasks::{RasterSolver, raster_solver, solve_tile},
     };
     #[pymodule_export]
-    use crate::room::handle::Room;
+    use crate::room::{handle::Room, room_path_at};
     #[pymodule_export]
     use crate::surface::{field::Field, handle::Surface, path_at, places::Places};
     #[pymodule_export]

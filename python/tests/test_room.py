@@ -54,6 +54,19 @@ def test_a_path_bends_at_corners_of_a_pillar() -> None:
     assert room.area == 96 and room.island_count == 1
 
 
+def test_a_place_along_a_path_moves_with_the_arc_length() -> None:
+    room = Room([[0, 0], [1, 0], [1, 3], [6, 3], [6, 4], [0, 4]])
+    path = room.path([1, 0], [5, 3])
+    place = path.at(5)
+    assert place is not None and place.piece == 1
+    assert place.position.tolist() == [3, 3] and place.tangent.tolist() == [1, 0]
+    assert path.at(float("nan")) is None and room.path([1, 1], [50, 50]).at(0) is None
+    many = path.places_at([-2, 2.5, 3, 90, np.nan])
+    assert many["found"].tolist() == [1, 1, 1, 1, 0] and many["piece"].tolist()[:4] == [0, 0, 1, 1]
+    assert many["position"][:4].tolist() == [[1, 0], [1, 2.5], [1, 3], [5, 3]]
+    assert len(room.path([1, 1], [50, 50]).places_at([0, 1])) == 2 and len(path.places_at([])) == 0
+
+
 def test_paths_have_the_lengths_of_a_visibility_graph() -> None:
     holes = pillars(9)
     room = Room(SQUARE, holes)

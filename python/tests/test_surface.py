@@ -229,12 +229,32 @@ def test_links_join_floors() -> None:
     path = surface.path([1, 2, 0], [2, 2, 3])
     assert path.length == pytest.approx(10)
     assert path.links["link"].tolist() == [0] and path.links["reversed"].tolist() == [0]
-    assert surface.path([2, 2, 3], [1, 2, 0]).links["reversed"].tolist() == [1]
+    down = surface.path([2, 2, 3], [1, 2, 0])
+    assert down.links["reversed"].tolist() == [1]
+    # 3 on the floor, 5 on the link, 2 on the floor above.
+    places = path.places_at([1, 5.5, 9])
+    assert places["link"].tolist() == [2**32 - 1, 0, 2**32 - 1] and places["position"][1].tolist() == [4, 2, 1.5]
+    on_floor, on_link, back = path.at(1), path.at(5.5), down.at(4.5)
+    assert on_floor is not None and on_link is not None and back is not None
+    assert (on_floor.link, on_link.link, on_link.reversed, back.link, back.reversed) == (None, 0, False, 0, True)
     assert surface.links["cost"].tolist() == [5]
     again = pickle.loads(pickle.dumps(surface))
     assert again.path([1, 2, 0], [2, 2, 3]).length == path.length
     with pytest.raises(hullfield.InvalidInputError, match="link 0: cost is -1"):
         surface.set_links([[4, 2, 0]], [[4, 2, 3]], -1)
+
+
+def test_vertices_on_edges_are_found() -> None:
+    # A face of 4 beside one of 1 and one of 3.
+    points = [[0, 0, 0], [4, 0, 0], [4, 4, 0], [0, 4, 0], [4, 1, 0], [6, 0, 0], [6, 1, 0], [6, 4, 0]]
+    surface = Surface(points, [[0, 1, 2, 3], [1, 5, 6, 4], [4, 6, 7, 2]])
+    found = surface.t_junctions(1e-6)
+    assert found["vertex"].tolist() == [4] and found["distance"].tolist() == [0]
+    assert surface.edges[found["edge"][0]].tolist() == [1, 2]
+    assert len(Surface(CUBE, CUBE_FACES).t_junctions(1e-6)) == 0
+    for wrong in (-1, float("nan"), float("inf")):
+        with pytest.raises(hullfield.InvalidInputError, match="tolerance"):
+            surface.t_junctions(wrong)
 
 
 def test_names_of_places_tell_surfaces_apart() -> None:

@@ -6,6 +6,7 @@ mod doors;
 mod edits;
 mod hostile;
 mod paths;
+mod places;
 mod polygons;
 #[cfg(feature = "serde")]
 mod serde;

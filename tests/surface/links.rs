@@ -118,6 +118,21 @@ fn links_lead_from_island_to_island() {
     assert!((path.length - 15.0).abs() < 1e-12 && path.links.len() == 2, "{path:?}");
     // Two links end to end, without a walk between them.
     assert_eq!((path.links[0].piece + 1, path.links[1].link), (path.links[1].piece, 1));
+    // An agent on the way knows the link that it is on: 3 on the floor, 5 up, 5 up, 2 on the floor.
+    let link_at = |path: &SurfacePath, arc_length: f64| {
+        path.at(arc_length).unwrap().link.map(|taken| (taken.link, taken.reversed))
+    };
+    for (arc_length, position, link) in [
+        (2.0, [3.0, 2.0, 0.0], None),
+        (4.0, [4.0, 2.0, 0.6], Some((0, false))),
+        (9.0, [4.0, 2.0, 3.6], Some((1, false))),
+        (14.0, [3.0, 2.0, 6.0], None),
+        (99.0, [2.0, 2.0, 6.0], None),
+    ] {
+        let place = path.at(arc_length).unwrap();
+        assert!(place.position.iter().zip(position).all(|(a, b)| (a - b).abs() < 1e-12), "{place:?}");
+        assert_eq!(link_at(&path, arc_length), link, "{arc_length}");
+    }
     // From a link's beginning to its end: the link alone. An agent is half way after half its cost.
     let alone = surface.path([4.0, 2.0, 0.0], [4.0, 2.0, 3.0], &PathOptions::default()).unwrap();
     assert_eq!((alone.points.len(), alone.length), (2, 5.0));
@@ -129,6 +144,7 @@ fn links_lead_from_island_to_island() {
     let down = surface.path([1.0, 2.0, 3.0], [2.0, 2.0, 0.0], &PathOptions::default()).unwrap();
     checked(&surface, &down);
     assert!((down.length - 10.0).abs() < 1e-12 && down.links[0].reversed);
+    assert_eq!([1.0, 5.0, 9.0].map(|at| link_at(&down, at)), [None, Some((0, true)), None]);
     // The nearest reachable point may be behind a link.
     surface.set_links(&[up(0.0, true)]).unwrap();
     let path = surface.path([1.0, 2.0, 0.0], [2.0, 2.0, 6.0], &PathOptions::default()).unwrap();

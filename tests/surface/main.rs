@@ -16,6 +16,7 @@ mod refine;
 #[cfg(feature = "serde")]
 mod serde;
 mod slender;
+mod t_junctions;
 mod tolerance;
 mod vertices;
 mod walk;

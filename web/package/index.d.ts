@@ -785,6 +785,8 @@ export interface RoomPath {
   length: number;
   /** Start, corners and goal, (n, 2). Empty where there is no path. */
   points: Float64Array;
+  /** The length from the start to each point. */
+  arcLengths: Float64Array;
   /** The vertices of the room at which the path bends. */
   corners: Uint32Array;
   /** The cells that the path goes through. */
@@ -898,6 +900,12 @@ export class Room {
   readonly vertices: Float64Array;
   /** The cells, each a list of vertices. */
   readonly cells: Uint32Array[];
+  /**
+   * Where an agent is that has followed a path for `arcLength`; null where there is no path. `piece` is that from the point of this number to the next.
+   *
+   * @throws {HullfieldError} for what is not a path.
+   */
+  static pathAt(path: RoomPath, arcLength: number): { position: Float64Array; tangent: Float64Array; piece: number } | null;
   /** The area between the walls. */
   readonly area: number;
   /** Gives the memory back. */
@@ -920,6 +928,8 @@ export interface SurfacePath {
   arcLengths: Float64Array;
   /** How far start and goal were moved to the surface. */
   snaps: Float64Array;
+  /** The pieces that are links, (n, 3): the piece, the link, and 1 where it is taken backwards. */
+  links: Uint32Array;
   /** Where there is no path, the nearest point at which one could end. */
   nearest: Float64Array | null;
 }
@@ -955,6 +965,19 @@ export class Surface {
   readonly vertices: Float64Array;
   /** The faces, (n, 3) vertices. */
   readonly faces: Uint32Array;
+  /**
+   * The vertices that lie on an edge they are not joined to, within `tolerance` of it: no path goes across there. `edges` has the two ends of one of the
+   * edges for each, (n, 2).
+   *
+   * @throws {HullfieldError} for a tolerance below 0.
+   */
+  tJunctions(tolerance: number): { count: number; vertices: Uint32Array; edges: Uint32Array; distances: Float64Array };
+  /**
+   * Where an agent is that has followed a path for `arcLength`; null where there is no path. `link` is the link that it is on, null on the faces.
+   *
+   * @throws {HullfieldError} for what is not a path.
+   */
+  static pathAt(path: SurfacePath, arcLength: number): { position: Float64Array; tangent: Float64Array; face: number; link: number | null } | null;
   /** The area. */
   readonly area: number;
   /** The path between two places. Throws for a vertex that does not exist. */

@@ -308,6 +308,12 @@ test("a path in a room", { skip }, () => {
   const around = room.path([1, 5], [9, 5]);
   near([around.length], [2 + 2 * Math.sqrt(10)]);
   assert.equal(around.points.length, 8);
+  const bend = Math.sqrt(10);
+  near([...around.arcLengths], [0, bend, bend + 2, 2 * bend + 2]);
+  const place = Room.pathAt(around, bend + 1);
+  near([place.position[0], Math.abs(place.position[1] - 5), ...place.tangent], [5, 1, 1, 0]);
+  assert.deepEqual([place.piece, Room.pathAt(around, NaN)], [1, null]);
+  assert.throws(() => Room.pathAt({ points: new Float64Array(3) }, 1), sentence(/points has 3 numbers/, "count"));
   const [first, second] = room.paths(new Float64Array([1, 4, 9, 4, 1, 1, 5, 5]));
   assert.deepEqual([first.length, second.reach, second.nearest?.length], [8, "goal off", 2]);
   const beside = room.nearestPoint([12, 5]);
@@ -407,6 +413,16 @@ test("a geodesic over a square and over an edge", { skip }, () => {
   assert.equal(square.path(0, 3).reach, "goal off");
 });
 
+test("vertices on edges that they are not joined to", { skip }, () => {
+  const { Surface } = hullfield;
+  const vertices = new Float64Array([0, 0, 0, 3, 0, 0, 3, 4, 0, 3, 1, 0, 5, 0, 0, 5, 4, 0]);
+  const found = new Surface(vertices, new Uint32Array([0, 1, 2, 1, 4, 3, 3, 5, 2])).tJunctions(1e-6);
+  assert.deepEqual([found.count, ...found.vertices, ...found.edges, ...found.distances], [1, 3, 1, 2, 0]);
+  const square = new Surface(new Float64Array([0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0]), new Uint32Array([0, 1, 2, 0, 2, 3]));
+  assert.equal(square.tJunctions(0).count, 0);
+  assert.throws(() => square.tJunctions(-1), sentence(/tolerance is -1/, "value"));
+});
+
 test("walks, links, slopes and saved surfaces", { skip }, () => {
   const { NONE, Surface } = hullfield;
   // A floor, and a wall at right angles to it.
@@ -423,6 +439,13 @@ test("walks, links, slopes and saved surfaces", { skip }, () => {
   near([surface.path([1, 2, 0], [4, 2, 3]).length], [0.5]);
   const saved = Surface.fromBytes(surface.toBytes());
   near([saved.path([1, 2, 0], [4, 2, 3]).length, saved.path([4, 2, 3], [1, 2, 0]).length], [0.5, 6]);
+  // An agent half way up the link, and one on the floor.
+  const lifted = surface.path([0, 2, 0], [4, 2, 3]);
+  assert.deepEqual([...lifted.links].slice(-3), [lifted.points.length / 3 - 2, 0, 0]);
+  const [walking, flying] = [Surface.pathAt(lifted, 0.5), Surface.pathAt(lifted, 1.25)];
+  near([...walking.position, ...flying.position], [0.5, 2, 0, 2.5, 2, 1.5]);
+  assert.deepEqual([walking.link, flying.link, Surface.pathAt(lifted, NaN)], [null, 0, null]);
+  assert.throws(() => Surface.pathAt({}, 1), sentence(/points is missing/));
   surface.setWalkableSlope([0, 0, 1], 45);
   assert.deepEqual([surface.path(0, 4).reach, surface.path(0, 2).reach], ["goal off", "reached"]);
   assert.throws(() => Surface.fromBytes(new Uint8Array(50)), sentence(/hullsurf/));

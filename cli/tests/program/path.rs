@@ -87,6 +87,28 @@ fn json_holds_the_surface_and_the_answers() {
     assert_eq!(value.get("paths"), None);
 }
 
+/// Two faces beside one that is as long as both: nothing goes across, and the report says where.
+#[test]
+fn vertices_on_edges_that_they_are_not_joined_to_are_reported() {
+    let folder = folder();
+    let points = "v 0 0 0\nv 3 0 0\nv 3 6 0\nv 0 6 0\nv 3 2.5 0\nv 7 0 0\nv 7 2.5 0\nv 7 6 0\n";
+    let faces = "f 1 2 3 4\nf 2 6 7 5\nf 5 7 8 3\n";
+    // A stray face far away makes the surface large, and hides nothing.
+    let stray = "v 1e7 0 0\nv 1e7 1 0\nv 1e7 0 1\nf 9 10 11\n";
+    folder.write("t.obj", format!("{points}{faces}")).write("far.obj", format!("{points}{faces}{stray}"));
+    for file in ["t.obj", "far.obj"] {
+        let value = json(&folder.run(&format!("path {file} --from 1,1,0 --to 6,1,0 --json")).good());
+        let expected = serde_json::json!([{ "vertex": 4, "edge": [1, 2], "distance": 0.0 }]);
+        assert_eq!(value["found"]["t_junctions"], expected, "{file}");
+        let text = folder.run(&format!("path {file}")).good();
+        let line =
+            text.lines().find(|line| line.starts_with("vertices on edges that they are not joined to "));
+        assert!(line.is_some_and(|line| line.split_whitespace().next_back() == Some("1")), "{text}");
+    }
+    let value = json(&folder.run("path box.obj --json").good());
+    assert_eq!(value["found"]["t_junctions"], serde_json::json!([]));
+}
+
 #[test]
 fn paths_avoid_triangles_that_are_not_walkable() {
     let folder = folder();

@@ -151,14 +151,20 @@ class PathPlace:
     normal: Floats
     """The unit normal."""
     triangle: int
-    """The triangle on which it is."""
+    """The triangle on which it is; on a link that where the link begins."""
+    link: int | None = None
+    """The link that it is on, between the two ends; None on the mesh."""
+    reversed: bool = False
+    """Whether that link is taken backwards."""
 
 
 def path_place_of(row: Any) -> PathPlace | None:
     """The place of a row, or none."""
     if not row["found"]:
         return None
-    return PathPlace(row["position"].copy(), row["tangent"].copy(), row["normal"].copy(), int(row["triangle"]))
+    link = None if row["link"] == MISSING else int(row["link"])
+    position, tangent, normal = (row[name].copy() for name in ("position", "tangent", "normal"))
+    return PathPlace(position, tangent, normal, int(row["triangle"]), link, bool(row["reversed"]))
 
 
 class Path:
@@ -233,14 +239,15 @@ class Path:
         """The places of agents that have followed the path for these arc lengths, (k,).
 
         Returns:
-            A structured array with the fields ``position``, ``tangent``, ``normal``, ``triangle`` and ``found``, which is 0 where there is
-            no path, and for NaN.
+            A structured array with the fields ``position``, ``tangent``, ``normal``, ``triangle``, ``found``, which is 0 where there is
+            no path, and for NaN; ``link``, which is 2**32 - 1 on the mesh, and ``reversed``.
         """
         wanted = floats("arc_lengths", arc_lengths)
         contiguous = [
             np.ascontiguousarray(part) for part in (self.points, self.normals, self.arc_lengths, self.triangles)
         ]
-        found: npt.NDArray[Any] = _native.path_at(*contiguous, wanted)
+        links = tuple(np.ascontiguousarray(self.links[name]) for name in ("piece", "link", "reversed"))
+        found: npt.NDArray[Any] = _native.path_at(*contiguous, links, wanted)
         return found
 
     def __len__(self) -> int:

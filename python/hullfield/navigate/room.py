@@ -51,6 +51,7 @@ __all__ = [
     "FunnelMove",
     "FunnelSteps",
     "Path",
+    "PathPlace",
     "Paths",
     "Point",
     "RayHit",
@@ -108,6 +109,18 @@ class WallDistance:
     """Its two vertices, the room on the left."""
 
 
+@dataclass(frozen=True, eq=False)
+class PathPlace:
+    """The place of an agent on its path through a room."""
+
+    position: Floats
+    """Its position, in the room's frame, (2,)."""
+    tangent: Floats
+    """The unit vector ahead along the path, (2,); zero where the path has no length."""
+    piece: int
+    """The piece that it is on: from the point of this number to the next."""
+
+
 class Path:
     """A path through a room, or why there is none. Arrays are empty where there is none."""
 
@@ -150,6 +163,25 @@ class Path:
     def nearest_distance(self) -> float:
         """How far ``nearest`` is from the goal, or from the end that is off; NaN where there is a path."""
         return float(self._row["nearest_distance"])
+
+    def at(self, arc_length: float) -> PathPlace | None:
+        """The place of an agent that has followed the path for ``arc_length``: the start for less than 0, the goal for more than its length.
+
+        At a bend the piece is that after it. None where there is no path, and for NaN.
+        """
+        row = self.places_at([arc_length])[0]
+        return PathPlace(row["position"].copy(), row["tangent"].copy(), int(row["piece"])) if row["found"] else None
+
+    def places_at(self, arc_lengths: npt.ArrayLike) -> npt.NDArray[Any]:
+        """The places of agents that have followed the path for these arc lengths, (k,).
+
+        Returns:
+            A structured array with the fields ``position``, ``tangent``, ``piece`` and ``found``, which is 0 where there is no path, and for
+            NaN.
+        """
+        wanted = floats("arc_lengths", arc_lengths)
+        found: npt.NDArray[Any] = _native.room_path_at(np.ascontiguousarray(self.points), wanted)
+        return found
 
     def __len__(self) -> int:
         return len(self.points)

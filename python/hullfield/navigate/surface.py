@@ -363,6 +363,18 @@ class Surface:
         offsets, triangles = self._native.neighbour_lists()
         return offsets, triangles
 
+    def t_junctions(self, tolerance: float) -> npt.NDArray[Any]:
+        """The vertices that lie on an edge they are not joined to, by vertex. No path goes across there.
+
+        Args:
+            tolerance: how far a vertex may be from the edge, in the surface's units, ≥ 0; 1e-6 of the surface's size finds what modelling
+                programs write. A vertex within it of an end of the edge does not count: joining points is the work of ``weld``.
+
+        Returns:
+            A structured array with the fields ``distance``, ``vertex`` and ``edge``, a row of :attr:`edges`: one of those that it lies on.
+        """
+        return self._native.t_junctions(real("tolerance", tolerance))  # type: ignore[no-any-return]
+
     def edges_of(self, triangle: int) -> tuple[int, int, int] | None:
         """The edges of a triangle; None for one that does not exist."""
         found = self._native.edges_of(whole("triangle", triangle))

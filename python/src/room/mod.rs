@@ -5,3 +5,5 @@ mod paths;
 mod query;
 mod rows;
 mod shared;
+
+pub(crate) use paths::room_path_at;

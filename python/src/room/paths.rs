@@ -2,12 +2,13 @@
 
 use hullfield::navigate::room::{FunnelSteps, Path};
 use hullfield::navigate::{PathEnd, Reach};
+use numpy::PyReadonlyArrayDyn;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::arrays::{array, matrix, structured};
-use crate::room::rows::{CrossingRow, RoomPathRow};
+use crate::arrays::{array, matrix, numbers, rows, structured};
+use crate::room::rows::{CrossingRow, RoomPathRow, RoomPlaceRow};
 
 /// The paths of a batch, one after the other.
 #[derive(Default)]
@@ -81,6 +82,26 @@ impl FlatPaths {
         )
             .into_py_any(py)
     }
+}
+
+/// The places of agents that have followed a path for these arc lengths; see `Path::at`.
+#[pyfunction]
+pub(crate) fn room_path_at(
+    py: Python<'_>,
+    points: PyReadonlyArrayDyn<'_, f64>,
+    wanted: PyReadonlyArrayDyn<'_, f64>,
+) -> PyResult<Py<PyAny>> {
+    let mut path = Path::default();
+    path.points = rows(py, "points", &points)?.to_vec();
+    let wanted = numbers(py, "arc_lengths", &wanted)?;
+    let place = |&arc_length: &f64| match path.at(arc_length) {
+        Some(at) => {
+            RoomPlaceRow { position: at.position, tangent: at.tangent, piece: at.piece as u32, found: 1 }
+        }
+        None => RoomPlaceRow { position: [f64::NAN; 2], tangent: [f64::NAN; 2], piece: 0, found: 0 },
+    };
+    let found: Vec<RoomPlaceRow> = py.detach(|| wanted.iter().map(place).collect());
+    structured(py, found)
 }
 
 /// The steps of a funnel as a dict.

@@ -28,6 +28,11 @@ row! {
 }
 
 row! {
+    /// `PathPlace`; `found` is 0 where there is none.
+    RoomPlaceRow { position: [f64; 2], tangent: [f64; 2], piece: u32, found: u32 }
+}
+
+row! {
     /// `Crossing`.
     CrossingRow { point: [f64; 2], edge: [u32; 2] }
 }

@@ -182,6 +182,10 @@ impl Surface {
         topology::of_triangles(py, &self.get(), name)
     }
 
+    fn t_junctions(&self, py: Python<'_>, tolerance: f64) -> PyResult<Py<PyAny>> {
+        topology::t_junctions(py, &self.get(), tolerance)
+    }
+
     fn neighbour_lists(&self, py: Python<'_>) -> [Py<PyAny>; 2] {
         topology::neighbours(py, &self.get())
     }

@@ -1,6 +1,6 @@
 //! Paths as flat arrays.
 
-use hullfield::navigate::surface::{CostPath, Path};
+use hullfield::navigate::surface::{CostPath, Path, PathLink};
 use hullfield::navigate::{PathEnd, Reach};
 use numpy::PyReadonlyArrayDyn;
 use pyo3::IntoPyObjectExt;
@@ -98,7 +98,8 @@ impl FlatPaths {
     }
 }
 
-/// The places of agents that have followed a path for these arc lengths; see `Path::at`.
+/// The places of agents that have followed a path for these arc lengths; see `Path::at`. Links are three columns: the piece, the link, and
+/// whether it is taken backwards.
 #[pyfunction]
 pub(crate) fn path_at(
     py: Python<'_>,
@@ -106,6 +107,7 @@ pub(crate) fn path_at(
     normals: PyReadonlyArrayDyn<'_, f64>,
     arc_lengths: PyReadonlyArrayDyn<'_, f64>,
     triangles: PyReadonlyArrayDyn<'_, u32>,
+    links: (PyReadonlyArrayDyn<'_, u64>, PyReadonlyArrayDyn<'_, u32>, PyReadonlyArrayDyn<'_, u32>),
     wanted: PyReadonlyArrayDyn<'_, f64>,
 ) -> PyResult<Py<PyAny>> {
     let mut path = Path::default();
@@ -113,6 +115,12 @@ pub(crate) fn path_at(
     path.normals = rows(py, "normals", &normals)?.to_vec();
     path.arc_lengths = numbers(py, "arc_lengths", &arc_lengths)?.to_vec();
     path.triangles = numbers(py, "triangles", &triangles)?.to_vec();
+    let (pieces, taken) = (numbers(py, "links", &links.0)?, numbers(py, "links", &links.1)?);
+    for ((&piece, &link), &reversed) in pieces.iter().zip(taken).zip(numbers(py, "links", &links.2)?) {
+        let mut taken = PathLink::default();
+        (taken.piece, taken.link, taken.reversed) = (piece as usize, link, reversed != 0);
+        path.links.push(taken);
+    }
     let wanted = numbers(py, "arc_length", &wanted)?;
     let found: Vec<PlaceRow> =
         py.detach(|| wanted.iter().map(|&arc_length| place(path.at(arc_length))).collect());

@@ -29,16 +29,21 @@ row! {
 }
 
 row! {
-    /// `PathPlace`; `found` is 0 where there is none.
+    /// `PathPlace`; `found` is 0 where there is none, and `link` is missing on the mesh.
     PlaceRow {
         position: [f64; 3], tangent: [f64; 3], normal: [f64; 3],
-        triangle: u32, found: u32,
+        triangle: u32, found: u32, link: u32, reversed: u32,
     }
 }
 
 row! {
     /// `Link`.
     LinkRow { from: [f64; 3], to: [f64; 3], cost: f64, two_way: u64 }
+}
+
+row! {
+    /// `TJunction`.
+    TJunctionRow { distance: f64, vertex: u32, edge: u32 }
 }
 
 row! {
@@ -119,8 +124,18 @@ pub(crate) fn place(found: Option<PathPlace>) -> PlaceRow {
             normal: found.normal,
             triangle: found.triangle,
             found: 1,
+            link: found.link.map_or(NONE, |taken| taken.link),
+            reversed: u32::from(found.link.is_some_and(|taken| taken.reversed)),
         },
-        None => PlaceRow { position: nan, tangent: nan, normal: nan, triangle: NONE, found: 0 },
+        None => PlaceRow {
+            position: nan,
+            tangent: nan,
+            normal: nan,
+            triangle: NONE,
+            found: 0,
+            link: NONE,
+            reversed: 0,
+        },
     }
 }
 

@@ -1,11 +1,12 @@
 //! The topology and the report of a surface as arrays.
 
-use hullfield::navigate::surface::{ModelFace, Report, Surface};
+use hullfield::navigate::surface::{ModelFace, Report, Surface, TJunction};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::arrays::{array, matrix};
-use crate::surface::rows::NONE;
+use crate::arrays::{array, matrix, structured};
+use crate::error::OrRaise;
+use crate::surface::rows::{NONE, TJunctionRow};
 
 /// The report as a dict: lists of faces as arrays (n, 2) of model and face.
 pub(crate) fn report<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
@@ -22,6 +23,13 @@ pub(crate) fn report<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'p
     all.set_item("turned_edge_count", report.turned_edge_count)?;
     all.set_item("island_count", report.island_count)?;
     Ok(all)
+}
+
+/// The vertices that lie on edges they are not joined to.
+pub(crate) fn t_junctions(py: Python<'_>, surface: &Surface, tolerance: f64) -> PyResult<Py<PyAny>> {
+    let found = py.detach(|| surface.t_junctions(tolerance)).or_raise(py)?;
+    let row = |at: TJunction| TJunctionRow { distance: at.distance, vertex: at.vertex, edge: at.edge };
+    structured(py, found.into_iter().map(row).collect())
 }
 
 /// A property of all triangles.

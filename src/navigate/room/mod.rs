@@ -37,4 +37,4 @@ pub use query::raycast::RayHit;
 pub use query::room::Room;
 pub use query::wall::WallDistance;
 pub use search::funnel::{FunnelMove, Strip};
-pub use search::path::{Crossing, Path};
+pub use search::path::{Crossing, Path, PathPlace};

@@ -33,6 +33,7 @@ pub(crate) mod query;
 pub use mesh::build::{LoadOptions, ModelFace, Options, Report};
 pub use mesh::model::Model;
 pub use mesh::progress::{BuildProgress, BuildStage};
+pub use mesh::t_junctions::TJunction;
 pub use query::cost::CostPath;
 pub use query::field::Field;
 pub use query::path::{Path, PathLink, PathPlace, Point};

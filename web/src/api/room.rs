@@ -64,12 +64,28 @@ fn nearest(reach: &Reach<[f64; 2]>) -> Option<[f64; 2]> {
     }
 }
 
+/// The length of the path from the start to each point.
+fn arc_lengths(points: &[[f64; 2]]) -> Vec<f64> {
+    let mut sum = 0.0;
+    let mut before = None;
+    let mut length = |&[x, y]: &[f64; 2]| {
+        let [from_x, from_y] = before.replace([x, y]).unwrap_or([x, y]);
+        sum += (x - from_x).hypot(y - from_y);
+        sum
+    };
+    points.iter().map(&mut length).collect()
+}
+
+/// What the object of a path has.
+const PATH_FIELDS: [&str; 7] = ["reach", "length", "points", "arcLengths", "corners", "cells", "nearest"];
+
 fn found(path: &room::Path) -> Row {
     let nearest = nearest(&path.reach);
     Row::default()
         .set("reach", path.reach.name())
         .set("length", path.length)
         .doubles("points", path.points.iter().copied().flatten())
+        .doubles("arcLengths", arc_lengths(&path.points).into_iter())
         .indices("corners", path.corners.iter().copied())
         .indices("cells", path.cells.iter().copied())
         .set("nearest", nearest.map_or(JsValue::NULL, |point| Float64Array::from(point.as_slice()).into()))
@@ -135,6 +151,23 @@ impl Room {
         let queries: Vec<_> = queries.iter().map(|&[a, b, c, d]| [[a, b], [c, d]]).collect();
         let paths = self.room.paths(&queries, &path_options(options)?).map_err(|error| thrown(&error))?;
         Ok(paths.rows.iter().map(|path| JsValue::from(found(path))).collect())
+    }
+
+    /// Where an agent is that has followed a path for a length; null where there is no path, and for NaN.
+    ///
+    /// # Errors
+    /// What is not a path.
+    #[wasm_bindgen(js_name = pathAt)]
+    pub fn path_at(path: &JsValue, arc_length: &JsValue) -> Result<JsValue, JsValue> {
+        let mut given = room::Path::default();
+        given.points = Fields::of("path", path, &PATH_FIELDS)?.need("points", rows::<Float64Array, 2>)?;
+        Ok(given.at(number("arcLength", arc_length)?).map_or(JsValue::NULL, |place| {
+            Row::default()
+                .doubles("position", place.position.into_iter())
+                .doubles("tangent", place.tangent.into_iter())
+                .set("piece", place.piece as u32)
+                .into()
+        }))
     }
 
     /// The point of the room nearest to a point; none where nothing of the room is left.

@@ -2,7 +2,7 @@
 
 use hullfield::navigate::Reach;
 use hullfield::navigate::surface::{
-    self, Link, LoadOptions, Method, Model, Options, PathOptions, Place, Point,
+    self, Link, LoadOptions, Method, Model, Options, PathLink, PathOptions, Place, Point,
 };
 use hullfield::{Error, Location};
 use js_sys::{Array, Float64Array, Uint8Array, Uint32Array};
@@ -47,6 +47,26 @@ fn path_options(options: &JsValue) -> Read<PathOptions> {
     Ok(PathOptions { method, to_nearest: fields.read("toNearest", flag, false)? })
 }
 
+/// What the object of a path has.
+const PATH_FIELDS: [&str; 8] =
+    ["reach", "length", "points", "faces", "arcLengths", "snaps", "links", "nearest"];
+
+/// The path of an object, without normals.
+fn given(path: &JsValue) -> Read<surface::Path> {
+    let fields = Fields::of("path", path, &PATH_FIELDS)?;
+    let mut path = surface::Path::default();
+    path.points = fields.need("points", rows::<Float64Array, 3>)?;
+    path.normals = vec![[0.0; 3]; path.points.len()];
+    path.triangles = fields.need("faces", numbers::<Uint32Array>)?;
+    path.arc_lengths = fields.need("arcLengths", numbers::<Float64Array>)?;
+    for [piece, link, reversed] in fields.need("links", rows::<Uint32Array, 3>)? {
+        let mut taken = PathLink::default();
+        (taken.piece, taken.link, taken.reversed) = (piece as usize, link, reversed != 0);
+        path.links.push(taken);
+    }
+    Ok(path)
+}
+
 fn found(path: &surface::Path) -> Row {
     let nearest = match &path.reach {
         Reach::Unreachable { nearest } => Some(*nearest),
@@ -60,6 +80,10 @@ fn found(path: &surface::Path) -> Row {
         .indices("faces", path.triangles.iter().copied())
         .doubles("arcLengths", path.arc_lengths.iter().copied())
         .doubles("snaps", path.snaps.into_iter())
+        .indices(
+            "links",
+            path.links.iter().flat_map(|taken| [taken.piece as u32, taken.link, u32::from(taken.reversed)]),
+        )
         .set("nearest", nearest.map_or(JsValue::NULL, |at| Float64Array::from(at.position.as_slice()).into()))
 }
 
@@ -106,6 +130,23 @@ impl Surface {
         self.surface.area()
     }
 
+    /// The vertices that lie on an edge they are not joined to, within a tolerance.
+    ///
+    /// # Errors
+    /// A tolerance below 0, or that is not finite.
+    #[wasm_bindgen(js_name = tJunctions)]
+    pub fn t_junctions(&self, tolerance: &JsValue) -> Result<JsValue, JsValue> {
+        let found =
+            self.surface.t_junctions(number("tolerance", tolerance)?).map_err(|error| thrown(&error))?;
+        let edges = self.surface.edges();
+        Ok(Row::default()
+            .set("count", found.len() as u32)
+            .indices("vertices", found.iter().map(|at| at.vertex))
+            .indices("edges", found.iter().flat_map(|at| edges[at.edge as usize]))
+            .doubles("distances", found.iter().map(|at| at.distance))
+            .into())
+    }
+
     /// The path from one place to another.
     ///
     /// # Errors
@@ -125,6 +166,23 @@ impl Surface {
         let queries: Vec<_> = queries.iter().map(|&[a, b, c, d, e, f]| [[a, b, c], [d, e, f]]).collect();
         let paths = self.surface.paths(&queries, &path_options(options)?).map_err(|error| thrown(&error))?;
         Ok(paths.rows.iter().map(|path| JsValue::from(found(path))).collect())
+    }
+
+    /// Where an agent is that has followed a path for a length; null where there is no path, and for NaN.
+    ///
+    /// # Errors
+    /// What is not a path.
+    #[wasm_bindgen(js_name = pathAt)]
+    pub fn path_at(path: &JsValue, arc_length: &JsValue) -> Result<JsValue, JsValue> {
+        let place = given(path)?.at(number("arcLength", arc_length)?);
+        Ok(place.map_or(JsValue::NULL, |place| {
+            Row::default()
+                .doubles("position", place.position.into_iter())
+                .doubles("tangent", place.tangent.into_iter())
+                .set("face", place.triangle)
+                .set("link", place.link.map_or(JsValue::NULL, |taken| taken.link.into()))
+                .into()
+        }))
     }
 
     /// The exact distance of each vertex from a source; infinite where there is no way.

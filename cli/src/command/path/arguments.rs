@@ -23,8 +23,8 @@ use crate::command::size;
     path: query,i,x,y,z, the unit normal nx,ny,nz, and the model and the face that the path crosses after the point (of the last point: \
     before it).\n\n\
     Coordinates and lengths are in the models' units. --save writes a .bin of the program's own, which also goes through a pipe. \
-    --png draws the surface, the paths with their normals, and with --field-from bands of distances. The report has the surface's models, faces, vertices, edges, triangles, walkable triangles, islands and area, and what was \
-    repaired or left out when it was built.\n\n\
+    --png draws the surface, the paths with their normals, and with --field-from bands of distances. The report has the surface's models, faces, vertices, edges, triangles, walkable triangles, islands and area, what was \
+    repaired or left out when it was built, and how many vertices lie on edges that they are not joined to (with --json which: found.t_junctions): no path goes across there.\n\n\
     Examples: hullfield path terrain.stl --from 0,0,1 --to 9,4,2 --slope 45 --up 0,0,1 --png path.png\n  \
     hullfield path house.obj --queries q.csv --weld 1e-4 --method exact --out out.csv --points points.csv\n  \
     hullfield path bunny.ply --field-from 0,0.1,0 --out distances.csv",

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use hullfield::navigate::surface::{
     BuildStage, LoadOptions, Method as SurfaceMethod, Model, Options as SurfaceOptions, Path as SurfacePath,
-    Place as SurfacePlace, Surface,
+    Place as SurfacePlace, Surface, TJunction,
 };
 use hullfield::{Error, Location};
 
@@ -123,6 +123,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         snaps,
         distances,
         source: field_source,
+        t_junctions: t_junctions(&surface),
         times,
     };
     if let Some(out) = &arguments.out {
@@ -339,6 +340,35 @@ fn stage_name(stage: BuildStage) -> &'static str {
         BuildStage::Landmarks => "measuring landmarks",
         _ => "building",
     }
+}
+
+/// How far a vertex may be from an edge that it is not joined to, relative to the largest extent of the surface: what f32 rounds is found. A point far from all
+/// others must not hide what is between these: so the middle length of edges bounds it too.
+const JUNCTION_TOLERANCE: f64 = 1e-6;
+const OF_MIDDLE_EDGE: f64 = 1e-2;
+
+/// The vertices that lie on edges they are not joined to. A closed surface of one island has no gaps that they could make.
+fn t_junctions(surface: &Surface) -> Vec<TJunction> {
+    let report = surface.report();
+    if report.boundary_edge_count == 0 && report.island_count <= 1 {
+        return Vec::new();
+    }
+    let [low, high] = surface.bounds();
+    let size = low.iter().zip(high).fold(0.0, |size, (low, high)| f64::max(size, high - low));
+    let vertices: Vec<[f64; 3]> = surface.vertices().collect();
+    let length = |&[a, b]: &[u32; 2]| {
+        let [a, b] = [a, b].map(|end| vertices[end as usize]);
+        a.iter().zip(b).fold(0.0, |length, (a, b)| f64::hypot(length, a - b))
+    };
+    let mut lengths: Vec<f64> = surface.edges().iter().map(length).collect();
+    let middle = lengths.len() / 2;
+    let middle = lengths.select_nth_unstable_by(middle, f64::total_cmp).1;
+    let tolerance = f64::min(JUNCTION_TOLERANCE * size, OF_MIDDLE_EDGE * *middle);
+    surface.t_junctions(tolerance).unwrap_or_else(|_| {
+        let name = "vertices on edges that they are not joined to";
+        warn(format_args!("{name} were not looked for: too many triangles lie at one place"));
+        Vec::new()
+    })
 }
 
 fn block(surface: &mut Surface, faces: Vec<[u32; 2]>) -> Result<()> {

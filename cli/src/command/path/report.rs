@@ -3,7 +3,9 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use hullfield::navigate::surface::{ModelFace, Path as SurfacePath, Point as SurfacePoint, Surface};
+use hullfield::navigate::surface::{
+    ModelFace, Path as SurfacePath, Point as SurfacePoint, Surface, TJunction,
+};
 use serde_json::{Value, json};
 
 use super::arguments::Arguments;
@@ -38,6 +40,7 @@ pub(super) struct Answers<'a> {
     pub(super) distances: Option<&'a [f64]>,
     /// The source of `--field-from` on the surface.
     pub(super) source: Option<SurfacePoint>,
+    pub(super) t_junctions: Vec<TJunction>,
     pub(super) times: Times,
 }
 
@@ -61,12 +64,13 @@ impl Answers<'_> {
     /// The findings of the build: name, count and faces.
     fn findings(&self) -> Vec<(&'static str, usize, &[ModelFace])> {
         let report = self.surface.report();
-        let all: [(_, _, &[ModelFace]); 9] = [
+        let all: [(_, _, &[ModelFace]); 10] = [
             ("points joined", report.welded_count, &[]),
             ("points unused", report.unused_count, &[]),
             ("boundary edges", report.boundary_edge_count, &[]),
             ("non-manifold edges", report.non_manifold_edge_count, &[]),
             ("turned edges", report.turned_edge_count, &[]),
+            ("vertices on edges that they are not joined to", self.t_junctions.len(), &[]),
             ("faces that are not simple polygons", report.not_simple.len(), &report.not_simple),
             ("collapsed triangles, left out", report.collapsed.len(), &report.collapsed),
             ("duplicate triangles, left out", report.duplicates.len(), &report.duplicates),
@@ -203,6 +207,13 @@ impl Answers<'_> {
         let faces = |list: &[ModelFace]| {
             json!(list.iter().map(|face| [face.model, face.face]).collect::<Vec<[u32; 2]>>())
         };
+        let junction = |found: &TJunction| {
+            json!({
+                "vertex": found.vertex,
+                "edge": surface.edges()[found.edge as usize],
+                "distance": found.distance,
+            })
+        };
         // A saved surface is one file with several models.
         let file = |model: usize| self.arguments.meshes.get(model).or(self.arguments.meshes.last());
         let models: Vec<Value> = self
@@ -230,6 +241,7 @@ impl Answers<'_> {
                 "boundary_edges": report.boundary_edge_count,
                 "non_manifold_edges": report.non_manifold_edge_count,
                 "turned_edges": report.turned_edge_count,
+                "t_junctions": self.t_junctions.iter().map(junction).collect::<Vec<_>>(),
                 "not_simple": faces(&report.not_simple),
                 "collapsed": faces(&report.collapsed),
                 "duplicates": faces(&report.duplicates),

@@ -38,7 +38,62 @@ pub struct Crossing {
     pub point: [f64; 2],
 }
 
+/// The place of an agent on its path through a room.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct PathPlace {
+    /// Its position, in the room's frame.
+    pub position: [f64; 2],
+    /// The unit vector ahead along the path; zero where the path has no length.
+    pub tangent: [f64; 2],
+    /// The index of the piece that it is on: that from the point of this index to the next.
+    pub piece: usize,
+}
+
 impl Path {
+    /// The place of an agent that has followed the path for `arc_length`, in the room's units. It is the start for less than 0, and the
+    /// goal for more than the path's length. At a bend the piece is that after it. `None` where there is no path, or for NaN.
+    ///
+    /// Cost: O(n) in the number of points, which are few.
+    ///
+    /// ```
+    /// use hullfield::navigate::room::{Options, PathOptions, Room};
+    ///
+    /// let outer = [[0.0, 0.0], [4.0, 0.0], [4.0, 1.0], [1.0, 1.0], [1.0, 5.0], [0.0, 5.0]];
+    /// let none: [[[f64; 2]; 0]; 0] = [];
+    /// let room = Room::new(&outer, &none, Options::default())?;
+    /// let path = room.path([4.0, 1.0], [1.0, 5.0], &PathOptions::default())?;
+    /// let place = path.at(4.0).ok_or(hullfield::Error::Cancelled)?;
+    /// assert_eq!((place.position, place.tangent, place.piece), ([1.0, 2.0], [0.0, 1.0], 1));
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    pub fn at(&self, arc_length: f64) -> Option<PathPlace> {
+        if arc_length.is_nan() || self.points.len() < 2 {
+            return None;
+        }
+        let mut place = PathPlace { position: self.points[0], tangent: [0.0; 2], piece: 0 };
+        let mut begin = 0.0;
+        let mut is_first = true;
+        for (piece, ends) in self.points.windows(2).enumerate() {
+            let [from, to] = [DVec2::from(ends[0]), DVec2::from(ends[1])];
+            let length = from.distance(to);
+            // The last piece with a length that begins no later, or the first of these.
+            if length > 0.0 {
+                if begin > arc_length && !is_first {
+                    break;
+                }
+                let part = ((arc_length - begin) / length).clamp(0.0, 1.0);
+                let position = if part == 1.0 { to } else { from + (to - from) * part };
+                let tangent = ((to - from) / length).to_array();
+                place = PathPlace { position: position.to_array(), tangent, piece };
+                is_first = false;
+            }
+            begin += length;
+        }
+        Some(place)
+    }
+
     /// True where there is a path.
     pub fn is_reached(&self) -> bool {
         self.reach.is_reached()

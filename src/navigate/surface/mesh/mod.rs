@@ -7,6 +7,7 @@ pub(crate) mod model;
 pub(crate) mod polygon;
 pub(crate) mod progress;
 pub(crate) mod refine;
+pub(crate) mod t_junctions;
 pub(crate) mod topology;
 pub(crate) mod tree;
 pub(crate) mod walkable;

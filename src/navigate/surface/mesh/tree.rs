@@ -1,5 +1,7 @@
 //! The nearest triangle of a point: a tree of boxes over the triangles in Morton order.
 
+use std::ops::ControlFlow;
+
 use glam::DVec3;
 
 use crate::navigate::surface::mesh::topology::Mesh;
@@ -153,6 +155,31 @@ impl Tree {
             }
         }
         found.sort_unstable();
+    }
+
+    /// Calls `visit` with the triangles whose boxes, four together, are within `reach` of a point, until it breaks off. The order is fixed.
+    pub(crate) fn visit_near(&self, point: DVec3, reach: f64, visit: &mut dyn FnMut(u32) -> ControlFlow<()>) {
+        // A point on the border of a box may be off it by rounding.
+        let reach = reach * reach * (1.0 + 1e-9);
+        let top = self.levels.len() - 2;
+        let mut stack: Vec<(usize, usize)> =
+            (0..self.levels[top + 1] - self.levels[top]).map(|node| (top, node)).collect();
+        while let Some((level, node)) = stack.pop() {
+            if distance_squared_to_box(&self.boxes[self.levels[level] + node], point) > reach {
+                continue;
+            }
+            let children = node * BRANCHING..(node + 1) * BRANCHING;
+            if level > 0 {
+                let count = self.levels[level] - self.levels[level - 1];
+                stack.extend((children.start..children.end.min(count)).map(|child| (level - 1, child)));
+                continue;
+            }
+            for &triangle in &self.order[children.start..children.end.min(self.order.len())] {
+                if visit(triangle).is_break() {
+                    return;
+                }
+            }
+        }
     }
 
     /// The box of all triangles.

@@ -53,7 +53,7 @@ pub struct Path {
 }
 
 /// A piece of a path that is a link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct PathLink {
@@ -76,13 +76,17 @@ pub struct PathPlace {
     pub tangent: [f64; 3],
     /// The unit normal, interpolated between the two points of the piece.
     pub normal: [f64; 3],
-    /// The triangle on which it is.
+    /// The triangle on which it is; on a link that where the link begins.
     pub triangle: u32,
+    /// The link that it is on, between the two ends; `None` on the mesh. At the end of a link it is on the mesh again, but for a goal.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub link: Option<PathLink>,
 }
 
 impl Path {
     /// The place of an agent that has followed the path for `arc_length`, in the surface's units. It is the start for less than 0, and the
-    /// goal for more than the path's length. `None` where there is no path, or for NaN.
+    /// goal for more than the path's length. `None` where there is no path, or for NaN. On a link it is on the straight line between the two ends, and
+    /// [`PathPlace::link`] says so.
     ///
     /// Cost: O(log n) in the number of points.
     ///
@@ -117,6 +121,7 @@ impl Path {
             tangent: (to - from).normalize_or_zero().to_array(),
             normal: (normal + (next - normal) * part).try_normalize().unwrap_or(normal).to_array(),
             triangle: self.triangles[piece],
+            link: self.links.binary_search_by_key(&piece, |link| link.piece).ok().map(|at| self.links[at]),
         })
     }
 

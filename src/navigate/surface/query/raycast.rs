@@ -202,6 +202,7 @@ impl Surface {
             tangent: at.direction.to_array(),
             normal: self.mesh.normal(at.triangle).to_array(),
             triangle: at.triangle,
+            link: None,
         };
         let Some((mut at, mut desired)) = self.project_direction(&start, displacement.into()) else {
             return Ok(Some(place(TangentRay { triangle, position, direction: DVec3::ZERO })));

@@ -13,6 +13,7 @@ use crate::navigate::surface::mesh::build;
 use crate::navigate::surface::mesh::build::{ModelFace, Options, Report, check_max_snap};
 use crate::navigate::surface::mesh::model::Model;
 use crate::navigate::surface::mesh::progress::{BuildProgress, BuildStage, ProgressReporter};
+use crate::navigate::surface::mesh::t_junctions::{TJunction, t_junctions};
 use crate::navigate::surface::mesh::topology::{Mesh, NONE};
 use crate::navigate::surface::mesh::tree::Tree;
 use crate::navigate::surface::mesh::walkable::Walkable;
@@ -263,6 +264,43 @@ impl Surface {
     /// that does not exist.
     pub fn island(&self, triangle: u32) -> Option<u32> {
         self.islands.get(triangle as usize).copied().filter(|&island| island != NONE)
+    }
+
+    /// The vertices that lie on an edge they are not joined to, within `tolerance` of it in the surface's units, by vertex. No path goes across
+    /// there, which is what to look for where a path is longer than it should be, or missing.
+    ///
+    /// Each is listed with one of the edges that it lies on. A vertex within the tolerance of an end of an edge does not lie on that edge: joining
+    /// points is the work of [`Options::weld`]. Nor does one within the tolerance of the third corner of a triangle at the edge. A tolerance of
+    /// 1e-6 of the surface's size finds what modelling programs write as f32; with 0 only those are found that f64 computes to lie on an edge.
+    ///
+    /// Cost: O(n log n) for n triangles, a few microseconds a vertex on one core.
+    ///
+    /// ```
+    /// use hullfield::navigate::surface::{Model, Options, Surface};
+    ///
+    /// // A square beside two smaller ones: the point between those is on the square's edge.
+    /// let points = [[0, 0], [2, 0], [2, 2], [0, 2], [2, 1], [3, 0], [3, 1], [3, 2]];
+    /// let points = points.map(|[x, y]| [f64::from(x), f64::from(y), 0.0]).to_vec();
+    /// let model = Model::polygons(points, [[0, 1, 2, 3], [1, 5, 6, 4], [4, 6, 7, 2]]);
+    /// let surface = Surface::new(&[model], Options::default())?;
+    /// let found = surface.t_junctions(1e-6)?;
+    /// assert_eq!((found.len(), found[0].vertex), (1, 4));
+    /// assert_eq!(surface.edges()[found[0].edge as usize], [1, 2]);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Value`] where the tolerance is negative or not finite, or so large that over 256 triangles are within it of each vertex, on average and a
+    /// million besides.
+    pub fn t_junctions(&self, tolerance: f64) -> Result<Vec<TJunction>> {
+        if !(tolerance >= 0.0 && tolerance.is_finite()) {
+            let allowed = "it must be 0 or more and finite";
+            return Err(Error::value(Location::Argument, "tolerance", shown(tolerance), allowed));
+        }
+        t_junctions(&self.mesh, &self.tree, tolerance).ok_or_else(|| {
+            let allowed = "it must be smaller: too many triangles are within it of each vertex";
+            Error::value(Location::Argument, "tolerance", shown(tolerance), allowed)
+        })
     }
 
     /// The area of all triangles, in the surface's units squared.
