@@ -21,6 +21,36 @@
 //! adapter, software ones too, and [`Engine::cpu`] none. An application that runs wgpu already hands its device to
 //! [`Engine::from_device`]. An engine is cheap to clone; clones share the device.
 //!
+//! # What to call
+//!
+//! | task | handle | call |
+//! |---|---|---|
+//! | one pair of hulls | none | [`collide::intersects`], [`collide::distance`], [`collide::contact`], [`collide::sweep`], [`collide::raycast`] and others |
+//! | all hits of a frame | [`collide::Arena`] | [`intersections`](collide::Arena::intersections); [`hits`](collide::Arena::hits), where yes or no for each body is enough |
+//! | contacts for a solver of physics | [`collide::Arena`], with [`warm_start`](collide::Options::warm_start) | [`contacts`](collide::Arena::contacts), [`manifolds`](collide::Arena::manifolds) |
+//! | bodies that come and go, events of begin and end | [`collide::Bodies`] | its queries, and [`events`](collide::Bodies::events) |
+//! | bodies of several convex parts, terrain of heights | [`collide::Compounds`] | the queries of an arena |
+//! | when do moving bodies meet | [`collide::Arena`] | [`sweeps`](collide::Arena::sweeps) |
+//! | what a ray, a point or a moving shape meets | [`collide::Arena`] | [`raycasts`](collide::Arena::raycasts), [`nearest_points`](collide::Arena::nearest_points), [`shape_casts`](collide::Arena::shape_casts) |
+//! | the bodies nearest to some of the bodies | [`collide::Arena`] | [`nearest_bodies_of`](collide::Arena::nearest_bodies_of); [`nearest_bodies_to`](collide::Arena::nearest_bodies_to) for shapes that are not of the scene |
+//! | may a robot stand or move so | [`collide::Arena`] | [`postures`](collide::Arena::postures), [`joint_paths`](collide::Arena::joint_paths) |
+//! | rows that stay on the GPU, within a frame of one's own | [`collide::Arena`] on [`Engine::from_device`] | `encode_intersections` and its like |
+//! | many agents to few goals over a grid | [`flow::Flow`], [`flow::Field`] | [`solve`](flow::Flow::solve), then [`agents`](flow::Flow::agents) or [`directions`](flow::Field::directions) |
+//! | the grid or the goals change | [`flow::Flow`] | [`edit`](flow::Flow::edit), [`update`](flow::Flow::update), [`update_goals`](flow::Flow::update_goals) |
+//! | least costs over a raster of friction | none | [`flow::cost_distance`]; [`flow::solve_raster`] where it is larger than memory |
+//! | a path between walls | [`navigate::room::Room`] | [`path`](navigate::room::Room::path), [`paths`](navigate::room::Room::paths) for many, [`finder`](navigate::room::Room::finder) for many one by one |
+//! | where an agent is on its path | [`navigate::room::Path`], [`navigate::surface::Path`] | [`at`](navigate::room::Path::at), [`at`](navigate::surface::Path::at) |
+//! | a path over a model | [`navigate::surface::Surface`] | [`path`](navigate::surface::Surface::path), [`paths`](navigate::surface::Surface::paths) |
+//! | distances from one place to all of a model | [`navigate::surface::Surface`] | [`distances`](navigate::surface::Surface::distances); [`field`](navigate::surface::Surface::field) where paths from there are wanted too |
+//! | why no path goes across a seam of a model | [`navigate::surface::Surface`] | [`report`](navigate::surface::Surface::report), [`t_junctions`](navigate::surface::Surface::t_junctions) |
+//!
+//! A handle is made once and asked often: queries take `&self`. A call for many queries shares them among all cores.
+//!
+//! # What it needs
+//!
+#![doc = concat!("The oldest supported version of Rust is ", env!("CARGO_PKG_RUST_VERSION"), ". The library needs `std`: there is no build for `no_std`.")]
+//! It builds for `wasm32-unknown-unknown`, see [below](#features).
+//!
 //! # Who touches whom
 //!
 #![doc = include_str!("guide/collide.svg")]

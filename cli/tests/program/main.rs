@@ -9,6 +9,7 @@ mod flow_costs;
 mod flow_rasters;
 mod flow_tiles;
 mod foreign;
+mod help;
 mod hostile;
 mod hull;
 mod measure;
