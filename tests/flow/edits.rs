@@ -303,7 +303,8 @@ fn a_field_may_be_used_while_it_is_updated() {
                 }
                 2 => {
                     let second = flow.update(&mut field).unwrap();
-                    (second.wait().unwrap(), pending.wait().unwrap());
+                    second.wait().unwrap();
+                    pending.wait().unwrap();
                 }
                 _ => pending.wait().unwrap(),
             }
