@@ -16,10 +16,15 @@ pub(crate) const FIRST_DOOR_LAYER: u32 = 1 << 31;
 /// How many rounds of cutting there may be.
 const MAX_ROUNDS: u32 = 64;
 
-/// From this round on crossings are rounded to a grid, at first of 2⁻⁵⁰ of the largest coordinate, then of twice as much every five rounds. So
-/// crossings that lie within a few ulps of one another become one point, and the cutting ends where many edges are nearly parallel.
+/// From this round on crossings are rounded to a grid, at first of 2⁻⁵⁰ of the largest coordinate, then of twice as much every five rounds, and an
+/// edge is cut at each point that is nearer to it than the grid's spacing (Hobby 1999, "Practical segment intersection with finite precision
+/// output"). So crossings that lie within a few ulps of one another become one point, edges that nearly coincide get the same points, and the
+/// cutting ends.
 const FIRST_GRID_ROUND: u32 = 8;
 const ROUNDS_PER_GRID: u32 = 5;
+
+/// So many pieces for each edge, and `MIN_MEETINGS`, end the cutting: it has not come to an end by itself.
+const PIECES_PER_EDGE: usize = 64;
 
 /// So many pairs of overlapping boxes are looked at for each segment before pairs are sought otherwise.
 const BOXES_PER_EDGE: usize = 32;
@@ -108,17 +113,20 @@ impl Arrangement {
         let mut first = None;
         // The pieces of the last round. All others have been tested against one another before.
         let mut new_edges: Option<Vec<(u32, u32)>> = None;
+        let mut most_pieces = None;
         for round in 0.. {
             self.merge_coincident();
             let ranges = self.edges();
-            let grid = self.grid(round);
-            let (cuts, intersections) = self.find_intersections(&ranges, new_edges.as_deref(), grid)?;
+            let most_pieces = *most_pieces.get_or_insert(PIECES_PER_EDGE * ranges.len() + MIN_MEETINGS);
+            let (grid, is_new_grid) = self.grid(round);
+            let tested = new_edges.as_deref().filter(|_| !is_new_grid);
+            let (cuts, intersections) = self.find_intersections(&ranges, tested, grid)?;
             let place = intersections.first().map(|intersection| intersection.place);
             first.get_or_insert(intersections);
             if cuts.is_empty() {
                 break;
             }
-            if round == MAX_ROUNDS {
+            if round == MAX_ROUNDS || ranges.len() > most_pieces {
                 return Err(CuttingError::Dense(place.unwrap_or_default()));
             }
             new_edges = Some(self.split(&ranges, cuts));
@@ -126,11 +134,12 @@ impl Arrangement {
         Ok(first.unwrap_or_default())
     }
 
-    /// The grid to which a round rounds crossings, if any.
-    fn grid(&self, round: u32) -> Option<f64> {
-        let turn = round.checked_sub(FIRST_GRID_ROUND)? / ROUNDS_PER_GRID;
+    /// The grid to which a round rounds crossings, if any, and whether it is the first round to do so.
+    fn grid(&self, round: u32) -> (Option<f64>, bool) {
+        let Some(since) = round.checked_sub(FIRST_GRID_ROUND) else { return (None, false) };
         let largest = self.points.iter().fold(0.0, |most: f64, point| most.max(point.abs().max_element()));
-        Some(largest * f64::EPSILON * f64::from(4 << turn))
+        let grid = largest * f64::EPSILON * f64::from(4 << (since / ROUNDS_PER_GRID));
+        (Some(grid), since.is_multiple_of(ROUNDS_PER_GRID))
     }
 
     /// Sorts the segments and adds up the windings of those with the same ends and layer.
@@ -179,6 +188,9 @@ impl Arrangement {
                 Box2 { low: a.min(b), high: a.max(b) }
             })
             .collect();
+        let reach = DVec2::splat(grid.unwrap_or(0.0));
+        let wide: Vec<Box2> =
+            boxes.iter().map(|b| Box2 { low: b.low - reach, high: b.high + reach }).collect();
         let mut cuts = Vec::new();
         let mut intersections = Vec::new();
         let mut crossings = Vec::new();
@@ -187,7 +199,7 @@ impl Arrangement {
         };
         let is_new: Vec<bool> = (0..ends.len()).map(is_new).collect();
         let limit = MEETINGS_PER_EDGE * ends.len() + MIN_MEETINGS;
-        for (i, j) in self.pairs(&ends, &boxes, &is_new)? {
+        for (i, j) in self.pairs(&ends, &wide, &is_new)? {
             let (i, j) = (i as usize, j as usize);
             if intersections.len() > limit {
                 return Err(CuttingError::Crowded(limit));
@@ -196,6 +208,16 @@ impl Arrangement {
             let at = |v: u32| self.points[v as usize];
             let (pa, pb, pc, pd) = (at(a), at(b), at(c), at(d));
             let (c_height, d_height) = (orient(pa, pb, pc), orient(pa, pb, pd));
+            let layers = [self.segments[edges[i].start].layer, self.segments[edges[j].start].layer];
+            let near = grid.and_then(|grid| {
+                let corners = [(i, [a, b], c), (i, [a, b], d), (j, [c, d], a), (j, [c, d], b)];
+                corners.into_iter().find(|&(_, ends, point)| is_near(ends.map(at), at(point), grid))
+            });
+            if let Some((edge, _, point)) = near {
+                cuts.push((edge as u32, point));
+                intersections.push(Intersection { layers, place: at(point), kind: IntersectionKind::Touch });
+                continue;
+            }
             if (c_height > 0.0 && d_height > 0.0) || (c_height < 0.0 && d_height < 0.0) {
                 continue;
             }
@@ -203,7 +225,6 @@ impl Arrangement {
             if (a_height > 0.0 && b_height > 0.0) || (a_height < 0.0 && b_height < 0.0) {
                 continue;
             }
-            let layers = [self.segments[edges[i].start].layer, self.segments[edges[j].start].layer];
             let mut is_touch = false;
             for (edge, [from, to], point, height) in [
                 (i, [a, b], c, c_height),
@@ -229,7 +250,12 @@ impl Arrangement {
                 let place = crate::navigate::shared::predicate::crossing(pa, pb, a_height, b_height);
                 // Whatever the rounding, the crossing lies within both boxes.
                 let place = place.clamp(boxes[i].low, boxes[i].high).clamp(boxes[j].low, boxes[j].high);
-                let place = grid.map_or(place, |grid| (place / grid).round() * grid);
+                let place = grid.map_or(place, |grid| {
+                    let ends = [pa, pb, pc, pd].into_iter();
+                    let nearest = ends.min_by(|p, q| p.distance(place).total_cmp(&q.distance(place)));
+                    let near = nearest.filter(|end| end.distance(place) <= 2.0 * grid);
+                    near.unwrap_or((place / grid).round() * grid)
+                });
                 crossings.push((i as u32, j as u32, place));
                 intersections.push(Intersection { layers, place, kind: IntersectionKind::Crossing });
             }
@@ -307,6 +333,15 @@ impl Arrangement {
         self.segments.retain(|segment| segment.winding != 0);
         new_edges
     }
+}
+
+/// Whether a point is nearer to an edge than a grid's spacing, and not nearly one of its ends.
+fn is_near([a, b]: [DVec2; 2], point: DVec2, grid: f64) -> bool {
+    let (along, way) = (b - a, point - a);
+    let is_between = way.dot(along) > 0.0 && (point - b).dot(along) < 0.0;
+    is_between
+        && way.perp_dot(along).abs() <= grid * along.length()
+        && way.length().min(point.distance(b)) > 2.0 * grid
 }
 
 /// An axis-aligned box.
