@@ -253,7 +253,7 @@ fn limits<'a>(
     Ok(ends)
 }
 
-/// Says of each joint what sets it. A joint may mimic one that mimics another.
+/// Finds the variable that drives each joint. A joint may mimic a joint that mimics another.
 fn drive(
     source: &Source<'_>,
     joints: &mut [Joint],

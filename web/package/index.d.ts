@@ -901,7 +901,7 @@ export class Room {
   /** The cells, each a list of vertices. */
   readonly cells: Uint32Array[];
   /**
-   * Where an agent is that has followed a path for `arcLength`; null where there is no path. `piece` is that from the point of this number to the next.
+   * The place of an agent on a path, by the length that it has walked. Null where there is no path. `piece` is the index of the piece: from that point to the next.
    *
    * @throws {HullfieldError} for what is not a path.
    */
@@ -973,7 +973,7 @@ export class Surface {
    */
   tJunctions(tolerance: number): { count: number; vertices: Uint32Array; edges: Uint32Array; distances: Float64Array };
   /**
-   * Where an agent is that has followed a path for `arcLength`; null where there is no path. `link` is the link that it is on, null on the faces.
+   * The place of an agent on a path, by the length that it has walked. Null where there is no path. `link` is the link that it is on; null on the faces.
    *
    * @throws {HullfieldError} for what is not a path.
    */

@@ -312,8 +312,8 @@ class Room:
         InvalidInputError: a coordinate that is not finite or out of range, a radius that is negative or too large, an outer ring of fewer than
             three points, holes that leave no room, or a door that misses its walls or crosses no floor.
 
-    Cost: about O(n log n) in the number of points; with a radius at most O(n log² n). Walls that are close together beside the radius cost most: 100,000
-    spikes around a ring, deeper than their gaps, take minutes.
+    Cost: about O(n log n) in the number of points; with a radius at most O(n log² n). Walls nearer to one another than the radius cost most:
+    100,000 spikes around a ring, with gaps narrower than the radius, take minutes.
 
     It pickles as what it was made of, with its edits. It can be shared between threads; an edit waits for queries that were called before it.
     """

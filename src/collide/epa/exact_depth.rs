@@ -80,7 +80,7 @@ struct ExactPolytope<'a, D: Witness<Vector = DVec3>> {
     queue: BinaryHeap<Reverse<QueuedFace>>,
     /// For each corner on the horizon, the new face whose edge starts there.
     fan: Vec<u32>,
-    /// The memory of [`add_point`](Self::add_point): the faces that a corner sees, and their horizon.
+    /// Buffers that [`add_point`](Self::add_point) uses again: the faces that the new corner sees, and their horizon.
     visible: Vec<u32>,
     horizon: Vec<HorizonEdge>,
     /// The greatest lower bound of the gap, and its direction.

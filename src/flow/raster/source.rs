@@ -48,8 +48,8 @@ pub trait Raster: Sync {
     /// Any. It ends the call that reads, and comes back from it.
     fn read(&self, window: RasterWindow, costs: &mut [u32]) -> Result<()>;
 
-    /// Writes the friction of each cell of a window, row-major: what a step costs for each unit of its length. A cell whose friction is not a number, infinite, 0 or negative is
-    /// a barrier. It is read in place of the costs where [`RasterOptions::friction`](crate::flow::RasterOptions::friction) is given. By default the costs of [`read`](Self::read).
+    /// Writes the friction of each cell of a window, row-major: what a step costs for each unit of its length. A cell is a barrier where its friction is not finite, 0
+    /// or negative. Friction is read in place of the costs where [`RasterOptions::friction`](crate::flow::RasterOptions::friction) is given. By default the costs of [`read`](Self::read).
     ///
     /// # Errors
     /// Any. It ends the call that reads, and comes back from it.

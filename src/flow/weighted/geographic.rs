@@ -21,19 +21,19 @@ const SETTLED: f64 = 1e-15;
 pub struct Ellipsoid {
     /// The radius of the equator; in metres, unless distances are wanted in other units.
     pub semi_major_axis: f64,
-    /// By what part of it the radius of the poles is shorter: from 0, a sphere, to 0.02.
+    /// The flattening: 1 minus the polar radius divided by the equatorial one. From 0, a sphere, to 0.02.
     pub flattening: f64,
 }
 
 impl Ellipsoid {
-    /// That of WGS 84, in metres. The ellipsoids of most other reference systems of the Earth are within 2 parts in 10,000 of it.
+    /// The ellipsoid of WGS 84, in metres. The ellipsoids of most other reference systems of the Earth are within 2 parts in 10,000 of it.
     pub const WGS84: Self = Self { semi_major_axis: 6_378_137.0, flattening: 1.0 / 298.257_223_563 };
 
-    /// The length of the shortest line between two points, by their latitudes and the difference of their longitudes, which is up to a quarter of the globe, in degrees.
+    /// The length of the geodesic between two points. All angles are in degrees: their latitudes, and the difference of their longitudes, at most 90.
     pub(crate) fn distance(&self, latitudes: [f64; 2], longitude: f64) -> f64 {
         let Self { semi_major_axis: equator, flattening } = *self;
         let pole = 1.0 - flattening;
-        // The sine and the cosine of the reduced latitude, and what both were divided by.
+        // The sine and the cosine of the reduced latitude, and the divisor of both.
         let reduced = |latitude: f64| {
             let (sin, cos) = libm::sincos(latitude.to_radians());
             let radius = libm::hypot(cos, pole * sin);
@@ -180,7 +180,7 @@ mod tests {
 
     const GRS80: Ellipsoid = Ellipsoid { semi_major_axis: 6_378_137.0, flattening: 1.0 / 298.257_222_101 };
 
-    /// Lines whose lengths others have published.
+    /// Geodesics with published lengths.
     #[test]
     fn known_lines_have_their_lengths() {
         let degrees = |whole: f64, minutes: f64, seconds: f64| whole + minutes / 60.0 + seconds / 3600.0;

@@ -86,7 +86,7 @@ impl<C, D: Distance> FlatWeights<'_, C, D> {
     }
 }
 
-/// Writes the weights of the moves of a window, whose tile begins at a row of the grid.
+/// Writes the weights of the moves of a window. The window's tile begins at a given row of the grid.
 fn fill<C: Cost<D>, D: Distance>(
     flat: &FlatWeights<'_, C, D>,
     first_row: usize,

@@ -197,7 +197,7 @@ fn edges_that_coincide_but_for_rounding_are_cut_to_an_end() {
         };
         let holes: Vec<Ring> = holes.iter().map(|hole| ring(hole)).collect();
         let room = Room::new(&ring(outer), &holes, RoomOptions::default()).unwrap();
-        // The area inside of the outer ring and of no hole, by the even-odd rule, with whole numbers: computed with Shapely.
+        // Shapely gives this area for the whole numbers: inside of the outer ring and outside of all holes, by the even-odd rule.
         let area = room.area() * across * up;
         assert!((area - 0.35).abs() < 1e-9, "{across} {up}: {area}");
     }

@@ -19,7 +19,7 @@ pub(crate) struct ReferenceSystem {
     name: String,
 }
 
-/// What longitudes and latitudes are counted in, and of which globe they are.
+/// The unit of longitudes and latitudes, and the ellipsoid that they are on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Globe {
     /// The degrees in one unit of a coordinate.

@@ -23,7 +23,7 @@ const MAX_ROUNDS: u32 = 64;
 const FIRST_GRID_ROUND: u32 = 8;
 const ROUNDS_PER_GRID: u32 = 5;
 
-/// So many pieces for each edge, and `MIN_MEETINGS`, end the cutting: it has not come to an end by itself.
+/// The most pieces: so many for each edge, and `MIN_MEETINGS`. Cutting that makes more does not end.
 const PIECES_PER_EDGE: usize = 64;
 
 /// So many pairs of overlapping boxes are looked at for each segment before pairs are sought otherwise.

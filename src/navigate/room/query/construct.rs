@@ -26,8 +26,8 @@ impl Room {
     /// Builds a room from its outer ring and its holes. Each ring may run in either direction and may repeat its first point at the end.
     ///
     /// Cost: about O(n log n) in the number of points and crossings, for the triangulation; with a radius at most O(n log² n) of
-    /// them. Walls that are close together beside the radius cost most: the triangulation of 100,000 spikes around a ring, deeper than their gaps, takes
-    /// minutes. Rings whose edges meet in far more places than they have points, more than sixteen for each and 20,000, are refused.
+    /// them. Walls nearer to one another than the radius cost most: 100,000 spikes around a ring, with gaps narrower than the radius, take minutes. Rings
+    /// whose edges meet in more than 20,000 places, and sixteen more for each point, are refused.
     ///
     /// ```
     /// use hullfield::navigate::room::{Options, Room};

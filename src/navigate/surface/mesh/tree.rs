@@ -131,33 +131,18 @@ impl Tree {
         found: &mut Vec<u32>,
     ) {
         found.clear();
-        let reach = reach * reach;
-        let top = self.levels.len() - 2;
-        let mut stack: Vec<(usize, usize)> =
-            (0..self.levels[top + 1] - self.levels[top]).map(|node| (top, node)).collect();
-        while let Some((level, node)) = stack.pop() {
-            if distance_squared_to_box(&self.boxes[self.levels[level] + node], point) > reach {
-                continue;
+        self.visit_near(point, reach, &mut |triangle| {
+            let nearest = || nearest_on_triangle(mesh.corners(triangle), point);
+            if is_allowed(triangle) && nearest().distance_squared(point) <= reach * reach {
+                found.push(triangle);
             }
-            let children = node * BRANCHING..(node + 1) * BRANCHING;
-            if level == 0 {
-                let run = &self.order[children.start..children.end.min(self.order.len())];
-                for &triangle in run {
-                    if is_allowed(triangle)
-                        && nearest_on_triangle(mesh.corners(triangle), point).distance_squared(point) <= reach
-                    {
-                        found.push(triangle);
-                    }
-                }
-            } else {
-                let count = self.levels[level] - self.levels[level - 1];
-                stack.extend((children.start..children.end.min(count)).map(|child| (level - 1, child)));
-            }
-        }
+            ControlFlow::Continue(())
+        });
         found.sort_unstable();
     }
 
-    /// Calls `visit` with the triangles whose boxes, four together, are within `reach` of a point, until it breaks off. The order is fixed.
+    /// Calls `visit` with each triangle near a point, in a fixed order, until it breaks. Near means that the box of the leaf is within `reach`.
+    /// A leaf holds a few triangles, so some are farther away.
     pub(crate) fn visit_near(&self, point: DVec3, reach: f64, visit: &mut dyn FnMut(u32) -> ControlFlow<()>) {
         // A point on the border of a box may be off it by rounding.
         let reach = reach * reach * (1.0 + 1e-9);

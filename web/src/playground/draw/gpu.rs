@@ -272,7 +272,7 @@ impl GpuRenderer {
         }
     }
 
-    /// A storage buffer of marks, for [`bodies`](Self::bodies).
+    /// Makes the storage buffer of marks that [`bodies`](Self::bodies) takes.
     pub fn marks(&self, marks: &[u32]) -> wgpu::Buffer {
         self.buffer(bytemuck::cast_slice(marks), wgpu::BufferUsages::STORAGE)
     }
