@@ -20,19 +20,18 @@ use crate::collide::broad_phase::search::{TreeSearch, pairs_of_leaves};
 use crate::collide::broad_phase::small_worlds::pairs_of_small_worlds;
 use crate::collide::bvh::aabb::Aabb;
 use crate::collide::bvh::static_tree::StaticBoxes;
-use crate::collide::bvh::tree::{Tree, WIDTH};
-use crate::collide::scene::rules::{PairRules, SMALL_WORLD};
+use crate::collide::bvh::tree::WIDTH;
+use crate::collide::scene::moving::MovingBoxes;
+use crate::collide::scene::rules::PairRules;
 use crate::error::{Error, Result};
 use crate::order::sort_pairs;
-use crate::parallel::{for_each_chunk, for_each_share, map_chunks};
+use crate::parallel::{for_each_chunk, for_each_share};
 use std::sync::Arc;
 
 /// Leaves that one task searches from.
 const CHUNK: usize = 128;
 /// Small worlds that one task searches, where there are no others.
 const WORLDS: usize = 64;
-/// Boxes that one task looks through for half-spaces.
-const SCAN: usize = 1 << 14;
 /// Least number of rows that are laid out together.
 const GROUP_ROWS: usize = 1 << 10;
 /// Most groups of rows.
@@ -65,16 +64,10 @@ struct TaskPairs {
 /// The broad phase of the CPU engine; its memory is reused from frame to frame.
 #[derive(Debug, Default)]
 pub(crate) struct BroadPhase {
-    /// World boxes of the bodies that move: filled by the caller.
-    pub(crate) boxes: Vec<Aabb>,
+    /// The bodies that move: their boxes are filled in by the caller, or they are the caller's own.
+    pub(crate) movers: Arc<MovingBoxes>,
     /// Which pairs may meet: set by the caller. Worlds put the boxes in their order.
     pub(crate) rules: Arc<PairRules>,
-    planes: Vec<u32>,
-    /// Whether any mover has a group or a mask that excludes others.
-    is_limited: bool,
-    /// Whether there is no tree, because all worlds are small.
-    has_small_worlds_only: bool,
-    tree: Tree,
     found: Vec<TaskPairs>,
     counts: Vec<u32>,
     /// Whether there are more pairs than can be held, and rows are not counted yet.
@@ -95,41 +88,33 @@ pub(crate) fn sample_row_ids(count: usize) -> impl Iterator<Item = u32> {
 }
 
 impl BroadPhase {
-    /// Starts a search over `boxes` and `static_boxes`. The boxes of the movers are wider by `grow`, half of the margin.
+    /// The boxes of the movers, to be filled in.
+    pub(crate) fn boxes(&mut self) -> &mut Vec<Aabb> {
+        &mut MovingBoxes::renew(&mut self.movers).boxes
+    }
+
+    /// Starts a search over boxes that were filled in, and `static_boxes`. The boxes of the movers are wider by `grow`, half of the margin.
     pub(crate) fn begin(&mut self, static_boxes: &StaticBoxes, grow: f32) {
-        self.prepare();
+        MovingBoxes::renew(&mut self.movers).build_for_pairs(&self.rules);
+        self.begin_built(static_boxes, grow);
+    }
+
+    /// The same over movers whose tree is built.
+    pub(crate) fn begin_built(&mut self, static_boxes: &StaticBoxes, grow: f32) {
         self.next_row = 0;
         self.pairs.clear();
         self.is_uncounted = !self.find_all(static_boxes, grow);
     }
 
-    /// Builds the tree over `boxes` for a query that walks it itself, `walk_count` times. With worlds the leaves are in the order of the
-    /// worlds, so that those of a world are neighbours.
-    pub(crate) fn tree_over_boxes(&mut self, rules: &Arc<PairRules>, walk_count: usize) -> &Tree {
-        self.rules = Arc::clone(rules);
-        if !rules.has_worlds() && walk_count >= self.boxes.len() / 2 {
-            self.planes.clear();
-            self.tree.rebuild_packed(&self.boxes);
-        } else {
-            self.build_tree();
-        }
-        &self.tree
+    /// Builds a tree over boxes that were filled in, for a query that walks it itself, `walk_count` times.
+    pub(crate) fn build_for_walks(&mut self, rules: &PairRules, walk_count: usize) {
+        MovingBoxes::renew(&mut self.movers).build_for_walks(rules, walk_count);
     }
 
-    /// Builds the tree over `boxes`.
-    fn build_tree(&mut self) {
-        let Self { boxes, rules, planes, is_limited, tree, .. } = self;
-        *is_limited = list_planes(boxes, planes);
-        tree.rebuild_groups(boxes, &rules.starts, 0);
-    }
-
-    /// Prepares a search for pairs: builds the tree over `boxes`, unless all worlds are small. Within a small world the order has no use.
-    fn prepare(&mut self) {
-        let Self { boxes, rules, planes, is_limited, tree, .. } = self;
-        *is_limited = list_planes(boxes, planes);
-        self.has_small_worlds_only = rules.has_small_worlds_only();
-        if !self.has_small_worlds_only {
-            tree.rebuild_groups(boxes, &rules.starts, SMALL_WORLD);
+    /// Leaves movers to others who have them.
+    pub(crate) fn release(&mut self) {
+        if Arc::get_mut(&mut self.movers).is_none() {
+            self.movers = Arc::default();
         }
     }
 
@@ -140,8 +125,9 @@ impl BroadPhase {
         static_boxes: &StaticBoxes,
         grow: f32,
     ) -> Vec<SampledRow> {
-        let mut search = Self { boxes, rules: Arc::clone(rules), ..Self::default() };
-        search.prepare();
+        let mut movers = MovingBoxes { boxes, ..MovingBoxes::default() };
+        movers.build_for_pairs(rules);
+        let search = Self { movers: Arc::new(movers), rules: Arc::clone(rules), ..Self::default() };
         search.sample_rows(static_boxes, grow)
     }
 
@@ -151,10 +137,9 @@ impl BroadPhase {
     }
 
     fn sample_rows(&self, static_boxes: &StaticBoxes, grow: f32) -> Vec<SampledRow> {
-        let Self { boxes, rules, planes, tree, .. } = self;
-        let search = TreeSearch { boxes, rules, planes, tree, static_boxes, grow, is_limited: true };
+        let search = self.search(static_boxes, grow, true);
         let mut rows: Vec<(u32, SampledRow)> =
-            sample_row_ids(boxes.len()).map(|row| (row, SampledRow::default())).collect();
+            sample_row_ids(self.movers.boxes.len()).map(|row| (row, SampledRow::default())).collect();
         for_each_chunk(&mut rows, 1, |(_, row)| {
             let (a, row) = &mut row[0];
             let mut partners = Vec::new();
@@ -168,14 +153,14 @@ impl BroadPhase {
 
     /// The next window of pairs, sorted; `None` after the last.
     pub(crate) fn next(&mut self, static_boxes: &StaticBoxes, grow: f32) -> Option<&[[u32; 2]]> {
-        if self.next_row >= self.boxes.len() {
+        if self.next_row >= self.movers.boxes.len() {
             return None;
         }
         if std::mem::take(&mut self.is_uncounted) {
             self.count_rows(static_boxes, grow);
         }
         if self.counts.is_empty() {
-            self.next_row = self.boxes.len();
+            self.next_row = self.movers.boxes.len();
             return Some(&self.pairs);
         }
         self.find_window(static_boxes, grow);
@@ -190,25 +175,25 @@ impl BroadPhase {
         aabb: &Aabb,
         found: &mut dyn FnMut(u32),
     ) {
-        let Self { boxes, rules, planes, tree, .. } = self;
-        TreeSearch { boxes, rules, planes, tree, static_boxes, grow, is_limited: true }.for_each_overlap(
-            aabb,
-            0..boxes.len() as u32,
-            found,
-        );
+        let movers = 0..self.movers.boxes.len() as u32;
+        self.search(static_boxes, grow, true).for_each_overlap(aabb, movers, found);
+    }
+
+    fn search<'a>(&'a self, static_boxes: &'a StaticBoxes, grow: f32, is_limited: bool) -> TreeSearch<'a> {
+        let MovingBoxes { boxes, planes, tree, .. } = &*self.movers;
+        TreeSearch { boxes, rules: &self.rules, planes, tree, static_boxes, grow, is_limited }
     }
 
     /// Finds all pairs; `false` where they are too many to hold.
     fn find_all(&mut self, static_boxes: &StaticBoxes, grow: f32) -> bool {
         use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-        let Self {
-            boxes, rules, planes, is_limited, has_small_worlds_only, tree, found, counts, pairs, ..
-        } = self;
+        let Self { movers, rules, found, counts, pairs, .. } = self;
+        let MovingBoxes { boxes, planes, is_limited, tree } = &**movers;
         counts.clear();
         let is_limited = *is_limited || static_boxes.is_limited || rules.has_filter();
         let search = TreeSearch { boxes, rules, planes, tree, static_boxes, grow, is_limited };
         let held = AtomicUsize::new(0);
-        if *has_small_worlds_only {
+        if rules.has_small_worlds_only() {
             found.resize_with(rules.world_count().div_ceil(WORLDS), TaskPairs::default);
             for_each_chunk(found, 1, |(task, found)| {
                 let pairs = &mut found[0].pairs;
@@ -286,8 +271,9 @@ impl BroadPhase {
 
     /// Counts the pairs of each row.
     fn count_rows(&mut self, static_boxes: &StaticBoxes, grow: f32) {
-        let Self { boxes, rules, planes, tree, counts, .. } = self;
+        let Self { movers, rules, counts, .. } = self;
         self.found.clear();
+        let MovingBoxes { boxes, planes, tree, .. } = &**movers;
         let search = TreeSearch { boxes, rules, planes, tree, static_boxes, grow, is_limited: true };
         counts.resize(boxes.len(), 0);
         for_each_chunk(counts, TASK_ROWS, |(chunk, counts)| {
@@ -300,7 +286,8 @@ impl BroadPhase {
 
     /// Finds the pairs of as many further rows as a window holds, but of at least one.
     fn find_window(&mut self, static_boxes: &StaticBoxes, grow: f32) {
-        let Self { boxes, rules, planes, tree, counts, next_row, pairs, .. } = self;
+        let Self { movers, rules, counts, next_row, pairs, .. } = self;
+        let MovingBoxes { boxes, planes, tree, .. } = &**movers;
         let search = TreeSearch { boxes, rules, planes, tree, static_boxes, grow, is_limited: true };
         let begin = *next_row;
         let mut len = 0;
@@ -327,22 +314,6 @@ impl BroadPhase {
             }
         });
     }
-}
-
-/// Lists the half-spaces among some boxes. Returns whether any box has a group or a mask that excludes others.
-fn list_planes(boxes: &[Aabb], planes: &mut Vec<u32>) -> bool {
-    let found = map_chunks(boxes, SCAN, |boxes| {
-        let is_whole = boxes.iter().fold(true, |whole, aabb| whole & aabb.meets_all());
-        let has_planes = boxes.iter().fold(false, |any, aabb| any | aabb.is_plane());
-        (is_whole, has_planes)
-    });
-    planes.clear();
-    for (chunk, _) in found.iter().enumerate().filter(|(_, (_, has_planes))| *has_planes) {
-        let begin = chunk * SCAN;
-        let part = &boxes[begin..boxes.len().min(begin + SCAN)];
-        planes.extend((begin as u32..).zip(part).filter(|(_, aabb)| aabb.is_plane()).map(|(id, _)| id));
-    }
-    !found.iter().all(|(is_whole, _)| *is_whole)
 }
 
 /// Joins the pairs of all tasks, which are in order.
@@ -420,7 +391,8 @@ pub(crate) fn candidates(aabbs: &[Aabb]) -> Vec<[u32; 2]> {
 /// The same with statics behind the bodies.
 #[cfg(test)]
 pub(crate) fn with_statics(aabbs: &[Aabb], static_boxes: &StaticBoxes, grow: f32) -> Vec<[u32; 2]> {
-    let mut broad = BroadPhase { boxes: aabbs.to_vec(), ..BroadPhase::default() };
+    let mut broad = BroadPhase::default();
+    *broad.boxes() = aabbs.to_vec();
     let mut pairs = Vec::new();
     broad.begin(static_boxes, grow);
     while let Some(found) = broad.next(static_boxes, grow) {

@@ -36,7 +36,7 @@ pub(crate) fn check_row_count(
     hits: &(dyn Fn(&[[u32; 2]]) -> usize + Sync),
 ) -> Result<()> {
     let Some(sample) = search.sample(static_boxes, grow) else { return Ok(()) };
-    check_sample(&sample, search.boxes.len(), budget, hits)
+    check_sample(&sample, search.movers.boxes.len(), budget, hits)
 }
 
 /// The same for [`Pairs::Exhaustive`].

@@ -19,7 +19,8 @@ impl SearchPool {
     }
 
     /// Keeps a finished search.
-    pub(crate) fn give_back(&self, search: BroadPhase) {
+    pub(crate) fn give_back(&self, mut search: BroadPhase) {
+        search.release();
         let mut spare = lock(&self.0);
         if spare.len() < LIMIT {
             spare.push(search);

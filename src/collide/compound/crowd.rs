@@ -196,7 +196,7 @@ impl Crowd {
         let mut search = BroadPhase::default();
         let rows: Vec<u32> = (0..count).map(|place| self.row_at(place)).collect();
         search.rules = Arc::clone(&self.rules);
-        search.boxes = map_shares(&rows, SHARE, |&row| {
+        *search.boxes() = map_shares(&rows, SHARE, |&row| {
             let around = self.placed(row).map(|placed| placed.bounds()).unwrap_or_default();
             let body = &self.bodies[row as usize];
             Aabb { group: body.group, mask: body.mask, ..around.grown(f64::from(grow)).rounded() }

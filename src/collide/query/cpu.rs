@@ -67,9 +67,17 @@ fn for_candidates(
     let static_boxes = statics.as_ref().map_or(&none, |statics| &statics.boxes);
     let movers = 0..input.mover_count;
     let (bodies, placed) = (&input.bodies[movers.clone()], &input.placed[movers]);
-    placed_aabbs_into(&mut search.boxes, bodies, placed, &scene.supports.records, grow);
     search.rules = Arc::clone(&input.rules);
-    search.begin(static_boxes, grow);
+    match input.tree.as_ref().filter(|_| grow == 0.0) {
+        Some(movers) => {
+            search.movers = Arc::clone(movers);
+            search.begin_built(static_boxes, grow);
+        }
+        None => {
+            placed_aabbs_into(search.boxes(), bodies, placed, &scene.supports.records, grow);
+            search.begin(static_boxes, grow);
+        }
+    }
     let mut count = 0;
     let mut done = check_row_count(&search, static_boxes, grow, budget, &|pairs| hits(input, pairs));
     while done.is_ok() {

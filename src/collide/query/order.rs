@@ -1,6 +1,7 @@
 //! Rows named as the caller numbers the bodies, where worlds put the bodies of a query into an order of their own.
 
 use crate::collide::narrow_phase::rows::{Batch, Contact, Distance, Gradient, Intersection, Manifold};
+use crate::collide::scene::query_input::Shared;
 use crate::collide::sweep::rows::Sweep;
 use crate::pending::Pending;
 
@@ -41,7 +42,7 @@ fn name(rows: &mut [impl PairRow], order: &[u32]) {
 /// The rows of a batch, named.
 pub(super) fn named<R: PairRow + Send + 'static>(
     pending: Pending<Batch<R>>,
-    order: Vec<u32>,
+    order: Shared<u32>,
 ) -> Pending<Batch<R>> {
     if order.is_empty() {
         return pending;
@@ -53,7 +54,7 @@ pub(super) fn named<R: PairRow + Send + 'static>(
 }
 
 /// Pairs, named.
-pub(super) fn named_pairs(pending: Pending<Vec<[u32; 2]>>, order: Vec<u32>) -> Pending<Vec<[u32; 2]>> {
+pub(super) fn named_pairs(pending: Pending<Vec<[u32; 2]>>, order: Shared<u32>) -> Pending<Vec<[u32; 2]>> {
     if order.is_empty() {
         return pending;
     }

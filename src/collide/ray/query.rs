@@ -2,6 +2,7 @@
 
 #[cfg(feature = "gpu")]
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 #[cfg(feature = "gpu")]
@@ -197,9 +198,16 @@ fn with_targets<R>(
     let mut search = pool.take();
     // Where a device has left no ray open no tree is walked.
     let is_open = probes.codes.is_none_or(|found| found.codes.is_empty() || found.open_count() > 0);
-    search.boxes.clear();
-    if is_open {
-        aabbs_into(&mut search.boxes, &input.packed, &scene.supports.records, 0.0);
+    match &input.tree {
+        Some(tree) => search.movers = Arc::clone(tree),
+        None => {
+            let boxes = search.boxes();
+            boxes.clear();
+            if is_open {
+                aabbs_into(boxes, &input.packed, &scene.supports.records, 0.0);
+            }
+            search.build_for_walks(&input.rules, probes.count);
+        }
     }
     let movers = Frame::all(&scene.hulls, input.stored().movers(input.mover_count));
     let statics = input.statics.take();
@@ -208,7 +216,7 @@ fn with_targets<R>(
         scene,
         movers: &movers,
         statics: statics.as_ref().map_or(&[][..], |statics| statics.frames(&scene.hulls)),
-        tree: search.tree_over_boxes(&input.rules, probes.count),
+        tree: &search.movers.tree,
         static_boxes: statics.as_ref().map_or(&none, |statics| &statics.boxes),
         planes: &input.planes,
         at_start: probes.at_start,

@@ -11,6 +11,7 @@ pub(crate) mod frame;
 pub(crate) mod joint_path;
 pub(crate) mod layout;
 pub(crate) mod motion;
+pub(crate) mod moving;
 pub(crate) mod packed_body;
 pub(crate) mod packed_motion;
 pub(crate) mod pairs;

@@ -15,6 +15,7 @@ use crate::collide::scene::body::Body;
 use crate::collide::scene::columns::BodyColumns;
 use crate::collide::scene::far::{lay_out_about, origin_of};
 use crate::collide::scene::layout::{Layout, lay_out_into};
+use crate::collide::scene::moving::MovingBoxes;
 use crate::collide::scene::packed_body::PackedBody;
 use crate::collide::scene::pairs::Pairs;
 use crate::collide::scene::placed::Placed;
@@ -107,8 +108,9 @@ impl Scene {
         Ok(())
     }
 
-    /// Keeps the memory of a finished query's input for the next one.
-    pub(crate) fn give_back(&self, input: QueryInput) {
+    /// Keeps the memory of a finished query's input for the next one. What it shares with others is left to them.
+    pub(crate) fn give_back(&self, mut input: QueryInput) {
+        input.release();
         let mut spare_inputs = lock(&self.spare_inputs);
         if spare_inputs.len() < SPARE_LIMIT {
             spare_inputs.push(input);
@@ -116,31 +118,49 @@ impl Scene {
     }
 }
 
-/// The checked input of one query.
-#[derive(Debug)]
+/// A list that queries in flight share.
+pub(crate) type Shared<T> = Arc<Vec<T>>;
+
+/// A list for other content: its memory, where nobody else has it.
+pub(crate) fn renewed<T: Clone>(list: &mut Shared<T>) -> &mut Vec<T> {
+    release(list);
+    Arc::make_mut(list)
+}
+
+/// Leaves a list to others who have it.
+fn release<T>(list: &mut Shared<T>) {
+    if Arc::get_mut(list).is_none() {
+        *list = Shared::default();
+    }
+}
+
+/// The checked input of one query. A copy shares its lists.
+#[derive(Debug, Clone)]
 pub(crate) struct QueryInput {
     /// The movers, then the statics.
-    pub(crate) bodies: Vec<Body>,
+    pub(crate) bodies: Shared<Body>,
     /// Number of movers: the bodies that are not statics.
     pub(crate) mover_count: usize,
     pub(crate) statics: Option<Arc<Statics>>,
     /// World position of each body's hull's origin, the statics' too, where positions are in f64; else empty.
-    pub(crate) positions: Vec<DVec3>,
+    pub(crate) positions: Shared<DVec3>,
     /// The world position of the origin that packed and placed bodies are relative to: 0 where positions are f32.
     pub(crate) origin: DVec3,
     /// One for each mover, or empty: see [`Layout`].
-    pub(crate) packed: Vec<PackedBody>,
+    pub(crate) packed: Shared<PackedBody>,
     /// One for each body, or empty: see [`Layout`].
-    pub(crate) placed: Vec<Placed>,
+    pub(crate) placed: Shared<Placed>,
     /// Ids of the half-spaces, statics included, ascending.
-    pub(crate) planes: Vec<u32>,
+    pub(crate) planes: Shared<u32>,
+    /// The boxes of the movers and a tree over them, where these are kept from query to query.
+    pub(crate) tree: Option<Arc<MovingBoxes>>,
     pub(crate) pairs: OwnedPairs,
     /// Whether given pairs have rows only where the broad phase would list them.
     pub(crate) is_listing: bool,
     /// Which pairs may meet; all given pairs do.
     pub(crate) rules: Arc<PairRules>,
     /// The caller's row of each mover, where worlds put them into another order; else empty.
-    pub(crate) order: Vec<u32>,
+    pub(crate) order: Shared<u32>,
     /// Bytes that the rows of the answer may take; `u64::MAX` where the host's memory is the limit.
     pub(crate) answer_limit: u64,
     /// Whether the answer is still wanted.
@@ -153,6 +173,17 @@ impl QueryInput {
     /// The same input, for a query that ends where its answer is cancelled.
     pub(crate) fn awaited_by(self, awaited: &Awaited) -> Self {
         Self { awaited: awaited.clone(), ..self }
+    }
+
+    /// Leaves the lists to others who have them.
+    fn release(&mut self) {
+        self.tree = None;
+        release(&mut self.bodies);
+        release(&mut self.positions);
+        release(&mut self.packed);
+        release(&mut self.placed);
+        release(&mut self.planes);
+        release(&mut self.order);
     }
 
     /// Whether each pair has a row.
@@ -254,7 +285,7 @@ impl QueryInput {
                 at => at,
             };
             let input = input.map_err(|error| error.moved(row_of))?;
-            return Ok(Self { rules: Arc::new(rules), order, ..input });
+            return Ok(Self { rules: Arc::new(rules), order: Arc::new(order), ..input });
         }
         let input = Self::of_columns(scene, columns, statics, pairs, layout, begin)?;
         if rules.allow_all() || matches!(pairs, Pairs::Given(_)) {
@@ -280,20 +311,21 @@ impl QueryInput {
         }
         let spare_inputs = lock(&scene.spare_inputs).pop();
         let mut input = spare_inputs.unwrap_or_else(|| Self {
-            bodies: Vec::new(),
+            bodies: Shared::default(),
             mover_count: 0,
             statics: None,
-            positions: Vec::new(),
+            positions: Shared::default(),
             origin: DVec3::ZERO,
-            packed: Vec::new(),
-            planes: Vec::new(),
+            packed: Shared::default(),
+            planes: Shared::default(),
+            tree: None,
             pairs: OwnedPairs::BroadPhase,
             is_listing: false,
             rules: Arc::default(),
-            order: Vec::new(),
+            order: Shared::default(),
             answer_limit: u64::MAX,
             awaited: Awaited::default(),
-            placed: Vec::new(),
+            placed: Shared::default(),
             upload_ms: 0.0,
         });
         // The reused input still holds the values of an earlier query.
@@ -302,21 +334,22 @@ impl QueryInput {
         if !input.rules.allow_all() {
             input.rules = Arc::default();
         }
-        input.order.clear();
+        input.order = Shared::default();
+        input.tree = None;
         input.awaited = Awaited::default();
         if columns.positions.is_empty() && statics.is_none_or(|statics| statics.origin.is_none()) {
-            input.positions.clear();
+            renewed(&mut input.positions).clear();
             input.origin = DVec3::ZERO;
             input.fill(scene, bodies, statics, layout)?;
         } else {
             input.fill_about(scene, &columns, statics, layout)?;
         }
-        input.planes.clear();
+        let planes = renewed(&mut input.planes);
+        planes.clear();
         if scene.has_half_space {
             let is_plane = |body: &Body| scene.supports.records[body.hull as usize].half_space != 0;
-            input
-                .planes
-                .extend((0..).zip(&input.bodies).filter(|(_, body)| is_plane(body)).map(|(id, _)| id));
+            let bodies = input.bodies.iter();
+            planes.extend((0..).zip(bodies).filter(|(_, body)| is_plane(body)).map(|(id, _)| id));
         }
         input.pairs = match pairs {
             Pairs::BroadPhase => OwnedPairs::BroadPhase,
@@ -366,22 +399,23 @@ impl QueryInput {
                 Error::internal("collide::scene::query_input", "statics without the query's origin")
             })?,
         };
-        self.bodies = columns.unplaced();
-        self.positions.clear();
-        self.positions.extend((0..count).map(|row| columns.position(row)));
-        self.placed.clear();
-        self.placed.resize(if layout.placed { count } else { 0 }, Placed::default());
-        self.packed.resize(if layout.packed { count } else { 0 }, bytemuck::Zeroable::zeroed());
+        self.bodies = Arc::new(columns.unplaced());
+        let positions = renewed(&mut self.positions);
+        positions.clear();
+        positions.extend((0..count).map(|row| columns.position(row)));
+        let (packed, placed) = (renewed(&mut self.packed), renewed(&mut self.placed));
+        placed.clear();
+        placed.resize(if layout.placed { count } else { 0 }, Placed::default());
+        packed.resize(if layout.packed { count } else { 0 }, bytemuck::Zeroable::zeroed());
         // An error leaves a list of statics that is not those of `statics`.
         self.statics = None;
         self.mover_count = count;
-        let (packed, placed) = (&mut self.packed[..], &mut self.placed[..]);
-        lay_out_about(&scene.supports, &self.bodies, &self.positions, self.origin, packed, placed)?;
+        lay_out_about(&scene.supports, &self.bodies, positions, self.origin, packed, placed)?;
         if let Some(statics) = statics {
-            self.bodies.extend_from_slice(&statics.bodies);
-            self.positions.extend_from_slice(&statics.positions);
+            renewed(&mut self.bodies).extend_from_slice(&statics.bodies);
+            positions.extend_from_slice(&statics.positions);
             if layout.placed {
-                self.placed.extend_from_slice(&statics.placed);
+                placed.extend_from_slice(&statics.placed);
             }
             self.statics = Some(Arc::clone(statics));
         }
@@ -404,22 +438,24 @@ impl QueryInput {
                 (Some(mine), Some(theirs)) => Arc::ptr_eq(mine, theirs),
                 (mine, theirs) => mine.is_none() && theirs.is_none(),
             };
-        // An error below leaves the lists incomplete.
-        let (had_bodies, had_placed) = (same && self.bodies.len() == all, same && self.placed.len() == all);
         self.mover_count = count;
         self.statics = statics.cloned();
-        self.bodies.resize(all, Body::new(0));
-        self.placed.resize(if layout.placed { all } else { 0 }, Placed::default());
+        let copies = renewed(&mut self.bodies);
+        let (packed, placed) = (renewed(&mut self.packed), renewed(&mut self.placed));
+        // An error below leaves the lists incomplete.
+        let (had_bodies, had_placed) = (same && copies.len() == all, same && placed.len() == all);
+        copies.resize(all, Body::new(0));
+        placed.resize(if layout.placed { all } else { 0 }, Placed::default());
         if let Some(statics) = statics {
             if !had_bodies {
-                self.bodies[count..].copy_from_slice(&statics.bodies);
+                copies[count..].copy_from_slice(&statics.bodies);
             }
             if layout.placed && !had_placed {
-                self.placed[count..].copy_from_slice(&statics.placed);
+                placed[count..].copy_from_slice(&statics.placed);
             }
         }
-        let placed = if layout.placed { &mut self.placed[..count] } else { &mut [] };
-        self.packed.resize(if layout.packed { count } else { 0 }, bytemuck::Zeroable::zeroed());
-        lay_out_into(&scene.supports, bodies, &mut self.bodies[..count], &mut self.packed, placed)
+        let placed = if layout.placed { &mut placed[..count] } else { &mut [] };
+        packed.resize(if layout.packed { count } else { 0 }, bytemuck::Zeroable::zeroed());
+        lay_out_into(&scene.supports, bodies, &mut copies[..count], packed, placed)
     }
 }

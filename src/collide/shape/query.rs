@@ -1,5 +1,6 @@
 //! Queries with shapes, on all cores.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use web_time::Instant;
@@ -103,17 +104,22 @@ fn with_crowd<R>(
 ) -> Result<Batch<R>> {
     let begin = Instant::now();
     let mut search = pool.take();
-    aabbs_into(&mut search.boxes, &input.packed, &scene.supports.records, 0.0);
-    let boxes = search.boxes.clone();
+    match &input.tree {
+        Some(tree) => search.movers = Arc::clone(tree),
+        None => {
+            aabbs_into(search.boxes(), &input.packed, &scene.supports.records, 0.0);
+            search.build_for_walks(&input.rules, 0);
+        }
+    }
     let statics = input.statics.take();
     let none = StaticBoxes::default();
     let crowd = Crowd {
         scene,
         input: &input,
-        tree: search.tree_over_boxes(&input.rules, 0),
+        tree: &search.movers.tree,
         static_boxes: statics.as_ref().map_or(&none, |statics| &statics.boxes),
     };
-    let found = work(&crowd, &boxes);
+    let found = work(&crowd, &search.movers.boxes);
     pool.give_back(search);
     input.statics = statics;
     let upload_ms = input.upload_ms;

@@ -173,7 +173,7 @@ impl SweepQuery<'_> {
     /// The rows of pairs whose swept boxes overlap, and the number of these pairs.
     fn examine_near(&self, budget: &RowBudget) -> Result<(Vec<SweptRows>, u64)> {
         let mut search = cpu::BroadPhase::default();
-        search.boxes = self.boxes();
+        *search.boxes() = self.boxes();
         search.rules = Arc::clone(&self.input.rules);
         let none = StaticBoxes::default();
         let static_boxes = self.input.statics.as_ref().map_or(&none, |statics| &statics.boxes);
@@ -200,7 +200,7 @@ impl SweepQuery<'_> {
     pub(crate) fn boxes(&self) -> Vec<Aabb> {
         let mut boxes = Vec::new();
         bounds::aabbs_into(&mut boxes, &self.input.packed, &self.scene.supports.records, 0.0);
-        for (index, (aabb, body)) in boxes.iter_mut().zip(&self.input.packed).enumerate() {
+        for (index, (aabb, body)) in boxes.iter_mut().zip(self.input.packed.iter()).enumerate() {
             let motion = self.motion(index as u32);
             if !aabb.is_plane() {
                 let origin = self.input.position(index as u32);

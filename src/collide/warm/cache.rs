@@ -1,6 +1,6 @@
 //! What a warm start keeps from frame to frame.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use crate::collide::broad_phase::cpu::BroadPhase;
 use crate::collide::bvh::aabb::Aabb;
@@ -8,7 +8,7 @@ use crate::collide::hull::support::Supports;
 use crate::collide::scene::body::Body;
 use crate::collide::scene::layout::Layout;
 use crate::collide::scene::placed::Placed;
-use crate::collide::scene::query_input::{QueryInput, Scene};
+use crate::collide::scene::query_input::{QueryInput, Scene, renewed};
 use crate::collide::warm::bound_requests::{BoundRequest, BoundResult, find_bounds};
 use crate::collide::warm::list::{GivenPairs, NeighbourList};
 use crate::collide::warm::motion::{AdvanceTask, BodyBall, FrameMotion};
@@ -183,14 +183,14 @@ impl Cache {
         for (&body, placed) in needed.iter().zip(placed) {
             self.placed[body as usize] = placed?;
         }
-        std::mem::swap(&mut input.placed, &mut self.placed);
+        std::mem::swap(renewed(&mut input.placed), &mut self.placed);
         Ok(())
     }
 
     /// Takes the memory of [`QueryInput::placed`] back where it belongs to the cache.
     pub(crate) fn give_back(&mut self, input: &mut QueryInput) {
         if self.placed.len() != input.bodies.len() && self.placed_in.len() == input.bodies.len() {
-            std::mem::swap(&mut input.placed, &mut self.placed);
+            std::mem::swap(Arc::make_mut(&mut input.placed), &mut self.placed);
         }
     }
 

@@ -215,7 +215,7 @@ impl Cache {
         let mut strays = Vec::new();
         for (body, actual) in left.into_iter().zip(boxes) {
             let (row, actual) = (body as usize, actual?);
-            let wide = near.tree.boxes.get(row).filter(|wide| !wide.is_plane() && !actual.is_plane());
+            let wide = near.tree.movers.boxes.get(row).filter(|wide| !wide.is_plane() && !actual.is_plane());
             let room = wide.map_or(-1.0, |wide| free_travel(&actual, wide, near.margin));
             let is_regrouped = near.regrouped.binary_search(&body).is_ok();
             if room >= 0.0 && odometers[row].is_finite() && !is_regrouped {
@@ -259,8 +259,9 @@ impl Cache {
         });
         let mut pairs = found.concat();
         let search = &mut self.stray_search;
-        search.boxes.clear();
-        search.boxes.extend(strays.iter().map(|(_, aabb)| *aabb));
+        let boxes = search.boxes();
+        boxes.clear();
+        boxes.extend(strays.iter().map(|(_, aabb)| *aabb));
         search.begin(&none, 0.0);
         let near = &self.neighbours;
         while let Some(found) = search.next(&none, 0.0) {
@@ -295,9 +296,10 @@ impl Cache {
         let grow = half(margin);
         near.limits.clear();
         near.limits.extend_from_slice(odometers);
-        near.tree.boxes.clear();
+        let wide = near.tree.boxes();
+        wide.clear();
         for (row, aabb) in plain.iter().enumerate() {
-            near.tree.boxes.push(if aabb.is_plane() {
+            wide.push(if aabb.is_plane() {
                 box_of(scene, input, row as u32, grow)?
             } else {
                 // A body at rest may start to move.
@@ -315,8 +317,8 @@ impl Cache {
         // A sample shows far too many pairs before they are counted.
         let sample = near.tree.sample(static_boxes, grow);
         let counts = sample.map(|rows| rows.iter().map(|row| row.count as f64).collect());
-        let mut fits =
-            counts.is_none_or(|counts| estimated_total(counts, near.tree.boxes.len()) / 2.0 <= limit as f64);
+        let mut fits = counts
+            .is_none_or(|counts| estimated_total(counts, near.tree.movers.boxes.len()) / 2.0 <= limit as f64);
         if fits {
             while let Some(found) = near.tree.next(static_boxes, grow) {
                 fits = pairs.len() + found.len() <= limit;

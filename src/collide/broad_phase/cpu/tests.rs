@@ -107,7 +107,8 @@ fn windows_hand_out_the_same_pairs() {
     let static_boxes = StaticBoxes::new(scenes(300)[2].1.clone());
     for (name, boxes) in scenes(700) {
         let expected = with_statics(&boxes, &static_boxes, 0.1);
-        let mut broad = BroadPhase { boxes, ..BroadPhase::default() };
+        let mut broad = BroadPhase::default();
+        *broad.boxes() = boxes;
         broad.begin(&static_boxes, 0.1);
         broad.count_rows(&static_boxes, 0.1);
         let total: usize = broad.counts.iter().map(|&count| count as usize).sum();
@@ -168,8 +169,8 @@ fn worlds_around_the_limit_have_the_pairs_of_brute_force() {
                     }
                     expected.retain(|&[a, b]| rules.allows(a, b));
                     expected.sort_unstable();
-                    let mut broad =
-                        BroadPhase { boxes: boxes.clone(), rules: Arc::clone(&rules), ..Default::default() };
+                    let mut broad = BroadPhase { rules: Arc::clone(&rules), ..Default::default() };
+                    *broad.boxes() = boxes.clone();
                     for has_rows in [false, true] {
                         let mut found = Vec::new();
                         broad.begin(static_boxes, grow);
@@ -195,7 +196,8 @@ fn worlds_around_the_limit_have_the_pairs_of_brute_force() {
 #[test]
 fn more_pairs_than_a_window_holds_come_in_several() {
     let boxes = vec![cube([0.0; 3], 1.0); 6_000];
-    let mut broad = BroadPhase { boxes, ..BroadPhase::default() };
+    let mut broad = BroadPhase::default();
+    *broad.boxes() = boxes;
     let static_boxes = StaticBoxes::default();
     broad.begin(&static_boxes, 0.0);
     let (mut windows, mut next) = (0, [0, 0]);
