@@ -9,6 +9,7 @@ mod bvh;
 mod compound;
 mod epa;
 mod gjk;
+mod handle;
 mod hull;
 mod joint_path;
 mod narrow_phase;
@@ -18,6 +19,20 @@ mod scene;
 mod shape;
 mod sweep;
 mod warm;
+
+/// One scene, whatever its bodies are made of: what takes the place of [`Arena`], [`Compounds`] and [`Bodies`].
+pub mod next {
+    pub use super::compound::height_field::HeightField;
+    pub use super::compound::part::{Compound, Part};
+    pub use super::handle::body::{Body, Pose};
+    pub use super::handle::id::BodyId;
+    pub use super::handle::options::{PairOptions, RowsPer, SceneOptions, SweepOptions};
+    pub use super::handle::probe::{Point, Ray, ShapeCast};
+    pub use super::handle::scene::Scene;
+    pub use super::handle::shape::Shape;
+    pub use super::handle::shapes::Shapes;
+    pub use super::hull::Hull;
+}
 
 pub use bodies::events::{PairEvent, Phase};
 pub use bodies::id::{BodyId, BodyRef};

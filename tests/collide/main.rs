@@ -60,6 +60,7 @@ mod ray;
 mod ray_margins;
 mod ray_scenes;
 mod rows;
+mod scene;
 #[cfg(feature = "serde")]
 mod serde;
 mod shape_casts;

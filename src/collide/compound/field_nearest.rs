@@ -21,7 +21,7 @@ use crate::collide::scene::body::Body;
 use crate::collide::scene::frame::Frame;
 use crate::collide::scene::placed::rotation;
 use crate::collide::scene::query_input::Scene;
-use crate::collide::scene::rules::OrderedRules;
+use crate::collide::scene::rules::{OrderedRules, PairRules};
 use crate::collide::scene::shape_cast::PlacedShape;
 use crate::collide::shape::crowd::placed_pair;
 use crate::collide::shape::nearest::NearGoal;
@@ -39,6 +39,8 @@ pub(crate) struct FieldNear {
     pub(crate) starts: Vec<u32>,
     pub(crate) rules: NearRules,
     pub(crate) goal: NearGoal,
+    /// Whether the shapes are parts of bodies of the query.
+    pub(crate) is_of_scene: bool,
 }
 
 impl FieldNear {
@@ -62,13 +64,30 @@ pub(crate) struct NearRules {
     rules: OrderedRules,
     /// The place of each body, where worlds put them into another order.
     place_of: Vec<u32>,
+    /// The rules of a scene's rows, where these are asked about.
+    rows: Option<RowRules>,
+}
+
+/// Which rows of a scene may meet those that are asked about.
+#[derive(Debug)]
+pub(crate) struct RowRules {
+    pub(crate) rules: Arc<PairRules>,
+    /// The rows that are asked about.
+    pub(crate) rows: Vec<u32>,
+    /// Whether each row is fixed: such bodies never meet.
+    pub(crate) fixed: Vec<bool>,
 }
 
 impl NearRules {
     pub(crate) fn new(rules: OrderedRules) -> Self {
         let mut place_of = vec![0; rules.order.len()];
         (0..).zip(&rules.order).for_each(|(place, &row)| place_of[row as usize] = place);
-        Self { rules, place_of }
+        Self { rules, place_of, rows: None }
+    }
+
+    /// Those of a scene.
+    pub(crate) fn of_rows(rows: RowRules) -> Self {
+        Self { rows: Some(rows), ..Self::default() }
     }
 
     /// The place of a body or a static.
@@ -77,6 +96,11 @@ impl NearRules {
     }
 
     fn allow(&self, body: u32, other: u32) -> bool {
+        if let Some(RowRules { rules, rows, fixed }) = &self.rows {
+            let row = rows[body as usize];
+            let is_fixed = |row: u32| fixed[row as usize];
+            return !(is_fixed(row) && is_fixed(other)) && (!rules.has_filter() || rules.allows(row, other));
+        }
         !self.rules.rules.has_filter() || self.rules.rules.allows(self.place(body), self.place(other))
     }
 }
@@ -102,7 +126,16 @@ impl Best {
     fn row(&self, query: u32, body: u32) -> PartPair<NearestBody> {
         let Measured { status, gap, normal, on_a, .. } = self.measured;
         let points = [on_a, self.measured.on_b()].map(|point| (point + self.base).to_array());
-        let row = NearestBody { query, body, status, separation: gap, normal: normal.to_array(), points };
+        let row = NearestBody {
+            query,
+            query_part: self.part,
+            body,
+            part: self.triangle,
+            status,
+            separation: gap,
+            normal: normal.to_array(),
+            points,
+        };
         PartPair { part_a: self.part, part_b: self.triangle, row }
     }
 }
@@ -150,7 +183,7 @@ impl Fields {
             let hull = &near.scene.hulls[shape.body.hull as usize];
             let frame = Frame::at(hull, &shape.body, shape.position);
             let is_flat = shape.placed.is_half_space();
-            let is_body = !near.starts.is_empty();
+            let is_body = near.is_of_scene;
             let mut work = |body: &FieldBody, field: &Field, limit: f64| {
                 let (group, mask) = (shape.body.group, shape.body.mask);
                 let accepts = group & body.body.mask != 0 && body.body.group & mask != 0;

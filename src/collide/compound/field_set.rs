@@ -113,6 +113,35 @@ impl Fields {
         Ok(Some(Self { shapes, movers, statics, worlds, origin, limit_bytes }))
     }
 
+    /// Those of a scene, each with its world: `every` is that of those that all see. `asked` are the worlds of the rays, points or shapes.
+    pub(crate) fn among(
+        shapes: Arc<[Arc<Shape>]>,
+        bodies: Vec<(u32, FieldBody)>,
+        every: u32,
+        asked: &[u32],
+        limit_bytes: u64,
+    ) -> Self {
+        // Any will do: boxes are rounded outward.
+        let origin = bodies.first().map_or(DVec3::ZERO, |(_, body)| body.placement.position);
+        let (statics, mut movers): (Vec<_>, Vec<_>) =
+            bodies.into_iter().partition(|(world, _)| *world == every);
+        movers.sort_by_key(|(world, _)| *world);
+        let of_movers: Vec<u32> = movers.iter().map(|(world, _)| *world).collect();
+        let mut starts: Vec<u32> = (0..)
+            .zip(&of_movers)
+            .filter_map(|(at, world)| {
+                let is_first = at == 0 || of_movers[at - 1] != *world;
+                is_first.then_some(at as u32)
+            })
+            .collect();
+        starts.push(movers.len() as u32);
+        let bodies = |all: Vec<(u32, FieldBody)>| all.into_iter().map(|(_, body)| body).collect();
+        let worlds = WorldRanges::of(asked, &of_movers);
+        let movers = Group::new(&shapes, bodies(movers), &starts, origin);
+        let statics = Group::new(&shapes, bodies(statics), &[], origin);
+        Self { shapes, movers, statics, worlds, origin, limit_bytes }
+    }
+
     /// Calls `work` with the height fields whose boxes are within a limit of something, nearer ones mostly first: those in the world of the ray,
     /// point or shape `asker`, and the statics. `work` gets the limit, and returns one that is no farther; so does the walk.
     pub(crate) fn walk(

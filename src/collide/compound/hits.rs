@@ -3,7 +3,6 @@
 use crate::collide::compound::columns::CompoundColumns;
 use crate::collide::compound::compounds::Compounds;
 use crate::collide::compound::crowd::{Crowd, Found};
-use crate::collide::compound::job::add;
 use crate::collide::narrow_phase::rows::{Batch, Intersection, Stats};
 use crate::collide::narrow_phase::timed_call::timed_call;
 use crate::collide::query::arena::Arena;
@@ -149,7 +148,7 @@ impl HitJob {
             |arena: &Arena, columns: BodyColumns<'_>, pairs: Pairs<'_>| arena.intersections(columns, pairs);
         let pending = instances.ask::<Intersection>(&self.crowd.listing, &ask)?;
         Ok(pending.chain(move |batch| {
-            add(&mut self.stats, &batch.stats);
+            self.stats.add(&batch.stats);
             let mut hits =
                 batch.rows.iter().filter(|row| row.status.is_hit()).map(|row| [row.a, row.b]).peekable();
             // Rows come in the order of the pairs; some have none.

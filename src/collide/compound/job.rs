@@ -93,7 +93,7 @@ impl<R: NamedRow> Job<R> {
                 gap * (1.0 + 1e-5)
             };
             let within: Vec<f64> = batch.rows.iter().map(limit).collect();
-            add(&mut self.stats, &batch.stats);
+            self.stats.add(&batch.stats);
             let found = self.crowd.find_all(&pairs, &within);
             self.measure(found, &ask)
         }))
@@ -106,7 +106,7 @@ impl<R: NamedRow> Job<R> {
         let pending = self.crowd.place(&near)?.ask(&self.crowd.arena, &**ask)?;
         let ask = Arc::clone(ask);
         Ok(pending.chain(move |batch| {
-            add(&mut self.stats, &batch.stats);
+            self.stats.add(&batch.stats);
             let mut open = Vec::new();
             for ((pair, row), found) in pairs.into_iter().zip(batch.rows).zip(near) {
                 if row.status() == Status::Penetrating {
@@ -131,7 +131,7 @@ impl<R: NamedRow> Job<R> {
         let pending = instances.ask(&self.crowd.listing, &**ask)?;
         let pairs = instances.pairs;
         Ok(pending.chain(move |batch| {
-            add(&mut self.stats, &batch.stats);
+            self.stats.add(&batch.stats);
             let budget = RowBudget::new::<PartPair<R>>(self.limit_bytes);
             // Rows come in the order of the pairs; some have none.
             let mut found = pairs.into_iter().zip(found);
@@ -179,18 +179,4 @@ impl<R: NamedRow> Job<R> {
         }
         self.rows.push(row);
     }
-}
-
-/// Adds the counts and times of a window.
-pub(crate) fn add(sum: &mut Stats, window: &Stats) {
-    sum.candidate_count += window.candidate_count;
-    sum.refined_count += window.refined_count;
-    sum.settled_count += window.settled_count;
-    sum.rerun_count += window.rerun_count;
-    let (times, more) = (&mut sum.times, &window.times);
-    times.upload_ms += more.upload_ms;
-    times.compile_ms += more.compile_ms;
-    times.kernels_ms += more.kernels_ms;
-    times.readback_ms += more.readback_ms;
-    times.settle_ms += more.settle_ms;
 }

@@ -93,6 +93,7 @@ impl Compounds {
                     starts: whole.starts(),
                     rules,
                     goal,
+                    is_of_scene: true,
                 })
             });
             let near: Option<FieldNear> = near.transpose()?;
@@ -178,6 +179,7 @@ impl Compounds {
                         starts: Vec::new(),
                         rules: NearRules::default(),
                         goal,
+                        is_of_scene: false,
                     };
                     fields.nearest(near, found)
                 }

@@ -21,7 +21,8 @@ pub(crate) const BLOCK: usize = 32;
 const ROUND: usize = 8;
 
 /// A row that is not written yet.
-const BLANK: Intersection = Intersection { a: 0, b: 0, status: Status::Touching, axis: None };
+const BLANK: Intersection =
+    Intersection { a: 0, b: 0, part_a: 0, part_b: 0, status: Status::Touching, axis: None };
 
 /// Counts of the pairs examined.
 #[derive(Debug, Clone, Copy, Default)]

@@ -151,7 +151,8 @@ fn rebase(scene: &Scene, input: &QueryInput, pairs: &[[u32; 2]], outcomes: &mut 
 }
 
 /// A row that is not written yet.
-const BLANK: Intersection = Intersection { a: 0, b: 0, status: Status::Touching, axis: None };
+const BLANK: Intersection =
+    Intersection { a: 0, b: 0, part_a: 0, part_b: 0, status: Status::Touching, axis: None };
 
 impl Rows {
     /// Appends the rows of the pairs that are not separated.

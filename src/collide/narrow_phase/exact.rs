@@ -40,13 +40,14 @@ impl Settled {
 /// thresholds by [`MEASURE_ERROR`].
 pub(crate) fn settle(hulls: &[Hull], stored: Stored<'_>, pair: [u32; 2]) -> Settled {
     let settled = settle_placed(&in_order(hulls, stored, pair));
-    let axis = if pair[0] > pair[1] { settled.axis.map(|axis| axis.map(|x| -x)) } else { settled.axis };
+    let axis =
+        if stored.is_reversed(pair) { settled.axis.map(|axis| axis.map(|x| -x)) } else { settled.axis };
     Settled { axis, ..settled }
 }
 
 /// The placements of a pair, the lower body id first: the bits of an f64 gap may depend on the order.
 pub(crate) fn in_order<'a>(hulls: &'a [Hull], stored: Stored<'_>, pair: [u32; 2]) -> [Placement<'a>; 2] {
-    placements(hulls, stored, [pair[0].min(pair[1]), pair[0].max(pair[1])])
+    placements(hulls, stored, stored.in_order(pair))
 }
 
 /// The placements of a pair, relative to its [`base`](Stored::base).
@@ -106,7 +107,7 @@ pub(crate) const MEASURE_ERROR: f64 = 1e-9;
 /// point is relative to the pair's [`base`](Stored::base).
 pub(crate) fn measure(hulls: &[Hull], stored: Stored<'_>, pair: [u32; 2]) -> Measured {
     let measured = measure_placed(&in_order(hulls, stored, pair));
-    if pair[0] > pair[1] { measured.swapped() } else { measured }
+    if stored.is_reversed(pair) { measured.swapped() } else { measured }
 }
 
 /// [`measure`] for two placements.

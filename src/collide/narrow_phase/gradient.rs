@@ -38,6 +38,8 @@ impl Row for Gradient {
         Self {
             a,
             b,
+            part_a: 0,
+            part_b: 0,
             status: Status::Touching,
             separation: 0.0,
             position_a: [0.0; 3],
@@ -63,7 +65,7 @@ impl Row for Gradient {
     /// The measurement is taken again in f64: the direction of a small gap in f32 may be off by more than a gradient can bear.
     fn of(scene: &Scene, stored: Stored<'_>, pair: [u32; 2], _: &Measured, _: f64) -> Self {
         let [a, b] = exact::in_order(&scene.hulls, stored, pair);
-        if pair[0] > pair[1] {
+        if stored.is_reversed(pair) {
             gradient([pair[1], pair[0]], &[a, b]).swapped()
         } else {
             gradient(pair, &[a, b])
@@ -96,6 +98,8 @@ pub(crate) fn gradient([a, b]: [u32; 2], placements: &[Placement<'_>; 2]) -> Gra
     Gradient {
         a,
         b,
+        part_a: 0,
+        part_b: 0,
         status: measured.status,
         separation: measured.gap,
         position_a: (-normal).to_array(),

@@ -143,6 +143,8 @@ pub(crate) fn manifold_of(
     Manifold {
         a,
         b,
+        part_a: 0,
+        part_b: 0,
         status: measured.status,
         separation: measured.gap,
         normal: normal.to_array(),

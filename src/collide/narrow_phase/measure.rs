@@ -462,7 +462,7 @@ impl Row for Intersection {
     const WITH_DEPTH: bool = false;
 
     fn open(a: u32, b: u32) -> Self {
-        Self { a, b, status: Status::Touching, axis: None }
+        Self { a, b, part_a: 0, part_b: 0, status: Status::Touching, axis: None }
     }
 
     fn pair(&self) -> [u32; 2] {
@@ -489,7 +489,7 @@ impl Intersection {
     pub(crate) fn new([a, b]: [u32; 2], measured: &Measured) -> Self {
         let separated = measured.status == Status::Separated;
         let axis = separated.then(|| measured.normal.as_vec3().to_array());
-        Self { a, b, status: measured.status, axis }
+        Self { a, b, part_a: 0, part_b: 0, status: measured.status, axis }
     }
 }
 
@@ -497,7 +497,16 @@ impl Row for Distance {
     const WITH_DEPTH: bool = false;
 
     fn open(a: u32, b: u32) -> Self {
-        Self { a, b, status: Status::Touching, separation: 0.0, points: None, axis: None }
+        Self {
+            a,
+            b,
+            part_a: 0,
+            part_b: 0,
+            status: Status::Touching,
+            separation: 0.0,
+            points: None,
+            axis: None,
+        }
     }
 
     fn pair(&self) -> [u32; 2] {
@@ -534,6 +543,8 @@ impl Distance {
         Self {
             a,
             b,
+            part_a: 0,
+            part_b: 0,
             status,
             separation,
             points: apart.then_some(points),
@@ -546,7 +557,16 @@ impl Row for Contact {
     const WITH_DEPTH: bool = true;
 
     fn open(a: u32, b: u32) -> Self {
-        Self { a, b, status: Status::Touching, separation: 0.0, normal: [0.0; 3], points: [[0.0; 3]; 2] }
+        Self {
+            a,
+            b,
+            part_a: 0,
+            part_b: 0,
+            status: Status::Touching,
+            separation: 0.0,
+            normal: [0.0; 3],
+            points: [[0.0; 3]; 2],
+        }
     }
 
     fn pair(&self) -> [u32; 2] {
@@ -578,6 +598,8 @@ impl Contact {
         Self {
             a,
             b,
+            part_a: 0,
+            part_b: 0,
             status: measured.status,
             separation: measured.gap,
             normal: measured.normal.to_array(),
@@ -593,6 +615,8 @@ impl Row for Manifold {
         Self {
             a,
             b,
+            part_a: 0,
+            part_b: 0,
             status: Status::Touching,
             separation: 0.0,
             normal: [0.0; 3],

@@ -15,6 +15,10 @@ pub struct Intersection {
     pub a: u32,
     /// Row of the second body.
     pub b: u32,
+    /// The part of `a`: 0 where its shape is a hull.
+    pub part_a: u32,
+    /// The part of `b`: 0 where its shape is a hull.
+    pub part_b: u32,
     /// The verdict.
     pub status: Status,
     /// For a separated pair, a unit vector from `a` to `b`, world frame, along which the projections of the two hulls do
@@ -45,6 +49,10 @@ pub struct Distance {
     pub a: u32,
     /// Row of the second body.
     pub b: u32,
+    /// The part of `a`: 0 where its shape is a hull.
+    pub part_a: u32,
+    /// The part of `b`: 0 where its shape is a hull.
+    pub part_b: u32,
     /// The verdict.
     pub status: Status,
     /// The distance of the bodies in world units: the least distance of a point of `a` from a point of `b`. It is never negative, and 0
@@ -66,6 +74,10 @@ pub struct Contact {
     pub a: u32,
     /// Row of the second body.
     pub b: u32,
+    /// The part of `a`: 0 where its shape is a hull.
+    pub part_a: u32,
+    /// The part of `b`: 0 where its shape is a hull.
+    pub part_b: u32,
     /// The verdict.
     pub status: Status,
     /// The signed distance of the bodies, in world units: positive where they are apart; where they overlap, minus the
@@ -147,6 +159,10 @@ pub struct Manifold {
     pub a: u32,
     /// Row of the second body.
     pub b: u32,
+    /// The part of `a`: 0 where its shape is a hull.
+    pub part_a: u32,
+    /// The part of `b`: 0 where its shape is a hull.
+    pub part_b: u32,
     /// The verdict.
     pub status: Status,
     /// As [`Contact::separation`]: that of the deepest point.
@@ -184,6 +200,10 @@ pub struct Gradient {
     pub a: u32,
     /// Row of the second body.
     pub b: u32,
+    /// The part of `a`: 0 where its shape is a hull.
+    pub part_a: u32,
+    /// The part of `b`: 0 where its shape is a hull.
+    pub part_b: u32,
     /// The verdict.
     pub status: Status,
     /// As [`Contact::separation`], within 1e-9 of the sum of the bounding radii.
@@ -235,6 +255,22 @@ pub struct Stats {
     pub rerun_count: u32,
     /// Where the time went.
     pub times: Times,
+}
+
+impl Stats {
+    /// Adds the counts and times of another part of the same query. Hits are those of the whole.
+    pub(crate) fn add(&mut self, more: &Self) {
+        self.candidate_count += more.candidate_count;
+        self.refined_count += more.refined_count;
+        self.settled_count += more.settled_count;
+        self.rerun_count += more.rerun_count;
+        let (times, more) = (&mut self.times, &more.times);
+        times.upload_ms += more.upload_ms;
+        times.compile_ms += more.compile_ms;
+        times.kernels_ms += more.kernels_ms;
+        times.readback_ms += more.readback_ms;
+        times.settle_ms += more.settle_ms;
+    }
 }
 
 /// Where the time of a query went, in milliseconds.

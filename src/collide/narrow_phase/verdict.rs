@@ -36,7 +36,14 @@ impl Verdict {
     #[inline(always)]
     pub(crate) fn row(&self, a: u32, b: u32) -> Intersection {
         let status = self.status.unwrap_or(Status::Touching);
-        Intersection { a, b, status, axis: (status == Status::Separated).then_some(self.axis) }
+        Intersection {
+            a,
+            b,
+            part_a: 0,
+            part_b: 0,
+            status,
+            axis: (status == Status::Separated).then_some(self.axis),
+        }
     }
 }
 

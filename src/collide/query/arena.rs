@@ -734,7 +734,7 @@ impl Arena {
             bodies[row].radius(row, &self.scene.supports)?;
         }
         let positions: Vec<DVec3> = columns.positions.iter().copied().map(DVec3::from).collect();
-        Ok(trace(&self.scene, Stored { bodies: &bodies, positions: &positions }, pair))
+        Ok(trace(&self.scene, Stored { bodies: &bodies, positions: &positions, order: &[] }, pair))
     }
 }
 

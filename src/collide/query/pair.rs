@@ -117,7 +117,16 @@ pub fn distance(a: &Hull, pose_a: Pose, b: &Hull, pose_b: Pose) -> Result<Distan
     let is_plain = |hull: &&Hull| hull.rounding() == 0.0 && hull.dimension() != Dimension::HalfSpace;
     if [a, b].iter().all(is_plain) && settle_placed(&placements).status == Status::Penetrating {
         let status = Status::Penetrating;
-        return Ok(Distance { a: 0, b: 1, status, separation: 0.0, points: None, axis: None });
+        return Ok(Distance {
+            a: 0,
+            b: 1,
+            part_a: 0,
+            part_b: 0,
+            status,
+            separation: 0.0,
+            points: None,
+            axis: None,
+        });
     }
     Ok(Distance::new([0, 1], &measure_placed(&placements)))
 }

@@ -347,7 +347,9 @@ impl Arena {
         timed_call(|| {
             let input = self.shape_input(columns)?;
             let (scene, searches) = (Arc::clone(&self.scene), self.searches());
-            Ok(Pending::spawn(move |awaited| query::hits(&scene, input.awaited_by(awaited), &searches)))
+            Ok(Pending::spawn(move |awaited| {
+                query::hits(&scene, input.awaited_by(awaited), &searches, false)
+            }))
         })
     }
 
@@ -373,7 +375,9 @@ impl Arena {
         timed_call(|| {
             let input = self.shape_input(columns)?;
             let (scene, searches) = (Arc::clone(&self.scene), self.searches());
-            Ok(Pending::spawn(move |awaited| query::hit_counts(&scene, input.awaited_by(awaited), &searches)))
+            Ok(Pending::spawn(move |awaited| {
+                query::hit_counts(&scene, input.awaited_by(awaited), &searches, false)
+            }))
         })
     }
 

@@ -111,6 +111,8 @@ impl Cache {
             .map(|&[a, entry]| Intersection {
                 a,
                 b: pairs.second(entry),
+                part_a: 0,
+                part_b: 0,
                 status: pairs.status(entry),
                 axis: None,
             })

@@ -97,6 +97,7 @@ impl Found {
         RayHit {
             ray: ids[0],
             body: ids[1],
+            part: 0,
             distance: self.distance,
             point: point.to_array(),
             normal: (normal != DVec3::ZERO).then(|| normal.to_array()),

@@ -138,6 +138,11 @@ struct Probes<'a> {
 }
 
 impl OwnedRays {
+    /// Checked rays that start at positions in f64.
+    pub(crate) fn of_scene(rays: Vec<Ray>, origins: Vec<[f64; 3]>, worlds: WorldRanges) -> Self {
+        Self { rays, origins, worlds }
+    }
+
     fn probes(&self, at_start: bool) -> Probes<'_> {
         Probes {
             at_start,
@@ -173,6 +178,11 @@ impl OwnedRays {
 }
 
 impl OwnedPoints {
+    /// Checked points.
+    pub(crate) fn of_scene(points: Vec<[f64; 3]>, worlds: WorldRanges) -> Self {
+        Self { points, is_f64: true, worlds }
+    }
+
     fn probes(&self) -> Probes<'_> {
         Probes {
             at_start: true,
@@ -209,7 +219,10 @@ fn with_targets<R>(
             search.build_for_walks(&input.rules, probes.count);
         }
     }
-    let movers = Frame::all(&scene.hulls, input.stored().movers(input.mover_count));
+    let movers = match &input.frames {
+        Some(frames) => Arc::clone(frames),
+        None => Arc::new(Frame::all(&scene.hulls, input.stored().movers(input.mover_count))),
+    };
     let statics = input.statics.take();
     let none = StaticBoxes::default();
     let targets = Targets {

@@ -12,6 +12,8 @@ pub struct RayHit {
     pub ray: u32,
     /// Row of the body that is hit. Statics count on after the bodies.
     pub body: u32,
+    /// The part of the body: 0 where its shape is a hull.
+    pub part: u32,
     /// How far along the ray, in world units; 0 where the ray starts in the body.
     pub distance: f64,
     /// The point of the ray at that distance, world frame.
@@ -55,6 +57,8 @@ pub struct PointHit {
     pub point: u32,
     /// Row of the body. Statics count on after the bodies.
     pub body: u32,
+    /// The part of the body: 0 where its shape is a hull.
+    pub part: u32,
     /// The signed distance in world units: negative inside of the body, where it is minus the depth, the length of the shortest way out.
     pub distance: f64,
     /// The nearest point of the body's surface, world frame.
@@ -83,6 +87,8 @@ pub struct Containment {
     pub point: u32,
     /// Row of the body. Statics count on after the bodies.
     pub body: u32,
+    /// The part of the body: 0 where its shape is a hull.
+    pub part: u32,
     /// The signed distance in world units, as [`PointHit::distance`]: minus the depth, or up to the tolerance above 0.
     pub distance: f64,
 }

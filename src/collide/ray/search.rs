@@ -101,6 +101,12 @@ impl Targets<'_> {
         self.order.get(body as usize).copied().unwrap_or(body)
     }
 
+    /// Whether the caller's row of one body is lower than that of another.
+    #[inline(always)]
+    fn is_before(&self, body: u32, other: u32) -> bool {
+        if self.order.is_empty() { body < other } else { self.row_of(body) < self.row_of(other) }
+    }
+
     /// The line of a ray with this number.
     #[inline(always)]
     fn line(&self, ray: &Ray, id: u32) -> Line {
@@ -167,7 +173,8 @@ impl BodyVisit for First<'_> {
         let is_first = match &self.best {
             None => true,
             Some((other, best)) => {
-                found.distance < best.distance || found.distance == best.distance && body < *other
+                found.distance < best.distance
+                    || found.distance == best.distance && self.targets.is_before(body, *other)
             }
         };
         if is_first {
@@ -303,15 +310,18 @@ pub(crate) fn all_hits(targets: &Targets<'_>, ray: &Ray, id: u32, rows: &mut Vec
         Every { targets, line: &line, from: 0, limit, only_one: false, hits: &mut hits, cast_count: 0 };
     targets.walk_ray(ray, id, &line, &mut search);
     let cast_count = search.cast_count;
-    sort_hits(&mut hits);
+    sort_hits(targets, &mut hits);
     rows.extend(hits.iter().map(|(body, found)| targets.row(&line, id, *body, found)));
     cast_count
 }
 
 /// Sorts by distance and body. Apart from the walk, which has versions by instruction set.
 #[inline(never)]
-fn sort_hits(hits: &mut [(u32, Found)]) {
-    hits.sort_unstable_by(|(a, one), (b, other)| one.distance.total_cmp(&other.distance).then(a.cmp(b)));
+fn sort_hits(targets: &Targets<'_>, hits: &mut [(u32, Found)]) {
+    let row = |body: &u32| targets.row_of(*body);
+    hits.sort_unstable_by(|(a, one), (b, other)| {
+        one.distance.total_cmp(&other.distance).then_with(|| row(a).cmp(&row(b)))
+    });
 }
 
 /// Finds the nearest body of a point, or all bodies that contain it.
@@ -356,7 +366,8 @@ impl BodyVisit for Near<'_> {
         let is_nearer = match &self.best {
             None => true,
             Some((other, best)) => {
-                found.distance < best.distance || found.distance == best.distance && body < *other
+                found.distance < best.distance
+                    || found.distance == best.distance && self.targets.is_before(body, *other)
             }
         };
         if is_nearer {
@@ -390,8 +401,8 @@ pub(crate) fn nearest_points(
 
 /// Sorts by body.
 #[inline(never)]
-fn sort_bodies(found: &mut [(u32, Measured)]) {
-    found.sort_unstable_by_key(|&(body, _)| body);
+fn sort_bodies(targets: &Targets<'_>, found: &mut [(u32, Measured)]) {
+    found.sort_unstable_by_key(|&(body, _)| targets.row_of(body));
 }
 
 /// The row of a measured point.
@@ -399,6 +410,7 @@ pub(crate) fn point_hit(id: u32, body: u32, found: &Measured) -> PointHit {
     PointHit {
         point: id,
         body,
+        part: 0,
         distance: found.distance,
         nearest: found.nearest.to_array(),
         normal: found.normal.to_array(),
@@ -419,10 +431,11 @@ pub(crate) fn containments(
         Near { targets, point: at, from: 0, most: 0.0, best: None, all: Some(&mut all), measure_count: 0 };
     targets.walk_point(at, id, &mut search);
     let measure_count = search.measure_count;
-    sort_bodies(&mut all);
+    sort_bodies(targets, &mut all);
     rows.extend(all.iter().map(|&(body, ref found)| Containment {
         point: id,
         body: targets.row_of(body),
+        part: 0,
         distance: found.distance,
     }));
     measure_count

@@ -30,9 +30,18 @@ pub(crate) fn origin_of(columns: &BodyColumns<'_>, supports: &Supports) -> DVec3
     let is_plane =
         |body: &Body| supports.records.get(body.hull as usize).is_some_and(|record| record.half_space != 0);
     let rows = (0..columns.bodies.len()).filter(|&row| !is_plane(&columns.bodies[row]));
+    let sampled: Vec<DVec3> = sample(rows).map(|row| columns.position(row)).collect();
+    origin_of_sample(&sampled)
+}
+
+/// Those of some rows that the origin is chosen by.
+pub(crate) fn sample<T>(rows: impl Iterator<Item = T> + Clone) -> impl Iterator<Item = T> {
     let count = rows.clone().count();
-    let sampled: Vec<DVec3> =
-        rows.step_by(count.div_ceil(SAMPLE).max(1)).map(|row| columns.position(row)).collect();
+    rows.step_by(count.div_ceil(SAMPLE).max(1))
+}
+
+/// [`origin_of`] the positions of a sample.
+pub(crate) fn origin_of_sample(sampled: &[DVec3]) -> DVec3 {
     if sampled.is_empty() {
         return DVec3::ZERO;
     }

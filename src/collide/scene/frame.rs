@@ -84,7 +84,7 @@ impl Frame {
 
     /// The frames of checked bodies.
     pub(crate) fn all(hulls: &[Hull], stored: Stored<'_>) -> Vec<Self> {
-        let Stored { bodies, positions } = stored;
+        let Stored { bodies, positions, .. } = stored;
         if positions.is_empty() {
             return map_shares(bodies, SHARE, |body| Self::new(&hulls[body.hull as usize], body));
         }

@@ -14,6 +14,7 @@ use crate::collide::hull::{Dimension, Hull};
 use crate::collide::scene::body::Body;
 use crate::collide::scene::columns::BodyColumns;
 use crate::collide::scene::far::{lay_out_about, origin_of};
+use crate::collide::scene::frame::Frame;
 use crate::collide::scene::layout::{Layout, lay_out_into};
 use crate::collide::scene::moving::MovingBoxes;
 use crate::collide::scene::packed_body::PackedBody;
@@ -154,6 +155,8 @@ pub(crate) struct QueryInput {
     pub(crate) planes: Shared<u32>,
     /// The boxes of the movers and a tree over them, where these are kept from query to query.
     pub(crate) tree: Option<Arc<MovingBoxes>>,
+    /// The movers as rays and points read them, where these are kept from query to query.
+    pub(crate) frames: Option<Shared<Frame>>,
     pub(crate) pairs: OwnedPairs,
     /// Whether given pairs have rows only where the broad phase would list them.
     pub(crate) is_listing: bool,
@@ -178,6 +181,7 @@ impl QueryInput {
     /// Leaves the lists to others who have them.
     fn release(&mut self) {
         self.tree = None;
+        self.frames = None;
         release(&mut self.bodies);
         release(&mut self.positions);
         release(&mut self.packed);
@@ -200,7 +204,7 @@ impl QueryInput {
     /// The bodies as stored.
     #[inline]
     pub(crate) fn stored(&self) -> Stored<'_> {
-        Stored { bodies: &self.bodies, positions: &self.positions }
+        Stored { bodies: &self.bodies, positions: &self.positions, order: &self.order }
     }
 
     /// Position of a body's hull's origin, relative to the query's origin.
@@ -258,6 +262,34 @@ impl QueryInput {
             && self.bodies.iter().all(|body| body.group == u32::MAX && body.mask == u32::MAX)
     }
 
+    /// An input without bodies.
+    fn empty() -> Self {
+        Self {
+            bodies: Shared::default(),
+            mover_count: 0,
+            statics: None,
+            positions: Shared::default(),
+            origin: DVec3::ZERO,
+            packed: Shared::default(),
+            planes: Shared::default(),
+            tree: None,
+            frames: None,
+            pairs: OwnedPairs::BroadPhase,
+            is_listing: false,
+            rules: Arc::default(),
+            order: Shared::default(),
+            answer_limit: u64::MAX,
+            awaited: Awaited::default(),
+            placed: Shared::default(),
+            upload_ms: 0.0,
+        }
+    }
+
+    /// The input of a scene, whose lists are filled in later. Positions are in f64.
+    pub(crate) fn of_scene(mover_count: usize, origin: DVec3, rules: Arc<PairRules>) -> Self {
+        Self { mover_count, origin, rules, ..Self::empty() }
+    }
+
     /// Checks bodies and pairs and lays the bodies out.
     pub(crate) fn new(
         scene: &Scene,
@@ -310,24 +342,7 @@ impl QueryInput {
             return Err(Error::TooMany { what: "bodies", count, limit });
         }
         let spare_inputs = lock(&scene.spare_inputs).pop();
-        let mut input = spare_inputs.unwrap_or_else(|| Self {
-            bodies: Shared::default(),
-            mover_count: 0,
-            statics: None,
-            positions: Shared::default(),
-            origin: DVec3::ZERO,
-            packed: Shared::default(),
-            planes: Shared::default(),
-            tree: None,
-            pairs: OwnedPairs::BroadPhase,
-            is_listing: false,
-            rules: Arc::default(),
-            order: Shared::default(),
-            answer_limit: u64::MAX,
-            awaited: Awaited::default(),
-            placed: Shared::default(),
-            upload_ms: 0.0,
-        });
+        let mut input = spare_inputs.unwrap_or_else(Self::empty);
         // The reused input still holds the values of an earlier query.
         input.answer_limit = u64::MAX;
         input.is_listing = false;
@@ -336,6 +351,7 @@ impl QueryInput {
         }
         input.order = Shared::default();
         input.tree = None;
+        input.frames = None;
         input.awaited = Awaited::default();
         if columns.positions.is_empty() && statics.is_none_or(|statics| statics.origin.is_none()) {
             renewed(&mut input.positions).clear();

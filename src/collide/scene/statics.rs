@@ -86,7 +86,7 @@ impl Statics {
     /// The frames of the statics.
     pub(crate) fn frames(&self, hulls: &[Hull]) -> &[Frame] {
         // On this thread: one that waits for others here might pick up a query that waits for it.
-        let stored = Stored { bodies: &self.bodies, positions: &self.positions };
+        let stored = Stored { bodies: &self.bodies, positions: &self.positions, order: &[] };
         let frame =
             |(id, body): (u32, &Body)| Frame::at(&hulls[body.hull as usize], body, stored.position(id));
         self.frames.get_or_init(|| (0..).zip(&self.bodies).map(frame).collect())

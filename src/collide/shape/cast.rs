@@ -79,6 +79,7 @@ impl Met {
         let mut row = ShapeCastHit {
             cast: ids[0],
             body: ids[1],
+            part: 0,
             distance: self.distance,
             normal: (-self.swept.normal).to_array(),
             initial_overlap: self.swept.outcome == SweepOutcome::Touching,
@@ -210,7 +211,8 @@ impl BodyVisit for First<'_> {
     #[inline(always)]
     fn body(&mut self, body: u32) {
         // Nothing is met before the start.
-        if self.best.is_some_and(|best| best.distance == 0.0 && best.body < body)
+        let crowd = self.caster.crowd;
+        if self.best.is_some_and(|best| best.distance == 0.0 && crowd.row_of(best.body) < crowd.row_of(body))
             || !self.caster.accepts(body)
         {
             return;
@@ -227,7 +229,8 @@ impl BodyVisit for First<'_> {
             },
         };
         let is_first = self.best.is_none_or(|other| {
-            best.distance < other.distance || best.distance == other.distance && best.body < other.body
+            best.distance < other.distance
+                || best.distance == other.distance && crowd.row_of(best.body) < crowd.row_of(other.body)
         });
         if is_first {
             self.limit = at_least(best.distance);
@@ -362,8 +365,9 @@ pub(crate) fn any_hits(
 
 /// Sorts by distance and body. Apart from the walk, which has versions by instruction set.
 #[inline(never)]
-fn sort_hits(hits: &mut [Found]) {
-    hits.sort_unstable_by(|a, b| a.met.distance.total_cmp(&b.met.distance).then(a.body.cmp(&b.body)));
+fn sort_hits(crowd: &Crowd<'_>, hits: &mut [Found]) {
+    let row = |found: &Found| crowd.row_of(found.body);
+    hits.sort_unstable_by(|a, b| a.met.distance.total_cmp(&b.met.distance).then_with(|| row(a).cmp(&row(b))));
 }
 
 /// Adds all hits of a cast, sorted by distance and body.
@@ -380,7 +384,7 @@ pub(crate) fn all_hits(
     let probe = caster.probe();
     let mut search = All { caster, limit: at_least(cast.max_distance), hits: Vec::new(), visit_count: 0 };
     crowd.walk(&probe, world.as_ref(), &mut search);
-    sort_hits(&mut search.hits);
+    sort_hits(crowd, &mut search.hits);
     rows.extend(search.hits.iter().map(|found| search.caster.row(id, found)));
     Counts { visited: search.visit_count, settled: search.caster.settled_count }
 }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use glam::DVec3;
 
+use crate::collide::bvh::aabb::Aabb;
 use crate::collide::bvh::near_first::{BodyVisit, Probe};
 use crate::collide::bvh::static_tree::StaticBoxes;
 use crate::collide::bvh::tree::Tree;
@@ -20,6 +21,8 @@ pub(crate) struct Crowd<'a> {
     pub(crate) input: &'a QueryInput,
     /// Over the boxes of the movers.
     pub(crate) tree: &'a Tree,
+    /// Of the movers.
+    pub(crate) boxes: &'a [Aabb],
     pub(crate) static_boxes: &'a StaticBoxes,
 }
 
@@ -55,6 +58,15 @@ impl Crowd<'_> {
         let rules = &self.input.rules;
         let end = rules.end_of(body, self.input.mover_count as u32);
         rules.has_worlds().then(|| rules.begin_of(body)..end)
+    }
+
+    /// The box of a mover or a static.
+    pub(crate) fn box_of(&self, body: u32) -> &Aabb {
+        let body = body as usize;
+        match self.boxes.get(body) {
+            Some(aabb) => aabb,
+            None => &self.static_boxes.boxes[body - self.boxes.len()],
+        }
     }
 
     /// The caller's row of a body.

@@ -78,7 +78,7 @@ impl<const N: usize> Waiting<N> {
     /// Tests the pairs, and calls `hit` with those that touch or penetrate.
     fn test(&mut self, crowd: &Crowd<'_>, counts: &mut Counts, mut hit: impl FnMut([u32; 2])) {
         let pairs = &self.pairs[..self.len];
-        let blank = Intersection { a: 0, b: 0, status: Status::Touching, axis: None };
+        let blank = Intersection { a: 0, b: 0, part_a: 0, part_b: 0, status: Status::Touching, axis: None };
         let mut rows = [blank; N];
         let rows = &mut rows[..pairs.len()];
         let mut part = Unsettled::default();

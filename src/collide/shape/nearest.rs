@@ -280,10 +280,11 @@ pub(crate) fn nearest(
         search.near = &nears[asker as usize];
         let measured = measured.unwrap_or_else(|| search.settle(body));
         if measured.is_within(goal.max_distance) {
-            found.push((owner.unwrap_or(body), asker, body, measured));
+            let row = search.crowd.row_of(body);
+            found.push((owner.unwrap_or(row), asker, row, body, measured));
         }
     }
-    found.sort_unstable_by(|(a, p, b, one), (c, q, d, other)| {
+    found.sort_unstable_by(|(a, p, b, _, one), (c, q, d, _, other)| {
         one.gap.total_cmp(&other.gap).then((a, p, b).cmp(&(c, q, d)))
     });
     if !owner_of.is_empty() {
@@ -291,12 +292,14 @@ pub(crate) fn nearest(
         found.retain(|&(owner, ..)| seen.insert(owner));
     }
     found.truncate(goal.count);
-    pairs.extend(found.iter().map(|&(_, asker, body, measured)| {
+    pairs.extend(found.iter().map(|&(_, asker, _, body, measured)| {
         search.near = &nears[asker as usize];
         let base = search.base(body);
         let row = NearestBody {
             query,
+            query_part: 0,
             body: crowd.row_of(body),
+            part: 0,
             status: measured.status,
             separation: measured.gap,
             normal: measured.normal.to_array(),

@@ -1,5 +1,6 @@
 //! Queries with shapes, on all cores.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -35,6 +36,16 @@ const TASK: usize = 128;
 pub(crate) struct Asked<T> {
     placed: Vec<T>,
     worlds: WorldRanges,
+}
+
+impl<T> Asked<T> {
+    pub(crate) fn new(placed: Vec<T>, worlds: WorldRanges) -> Self {
+        Self { placed, worlds }
+    }
+
+    pub(crate) fn into_placed(self) -> Vec<T> {
+        self.placed
+    }
 }
 
 /// Checks shape casts and lays them out for a query over some bodies.
@@ -117,6 +128,7 @@ fn with_crowd<R>(
         scene,
         input: &input,
         tree: &search.movers.tree,
+        boxes: &search.movers.boxes,
         static_boxes: statics.as_ref().map_or(&none, |statics| &statics.boxes),
     };
     let found = work(&crowd, &search.movers.boxes);
@@ -224,6 +236,10 @@ pub(crate) enum NearTo {
     /// These rows of the query.
     Rows(Vec<u32>),
     Shapes(Asked<PlacedShape>),
+    /// Shapes of several parts, where the parts of each begin, and where the last end. Worlds are those of the parts.
+    Groups(Asked<PlacedShape>, Vec<u32>),
+    /// The places of the parts of each body that is asked about.
+    Places(Vec<Range<u32>>),
 }
 
 /// The nearest bodies of what they are asked for.
@@ -254,6 +270,19 @@ pub(crate) fn nearest_pairs(
             NearTo::Shapes(Asked { placed, worlds }) => list_rows(crowd.input, placed, |shape, id, rows| {
                 let near = [Near::Shape(shape, worlds.get(id))];
                 settled.visited(nearest::nearest(crowd, goal, &near, owner_of, id, rows))
+            })?,
+            NearTo::Groups(Asked { placed, worlds }, starts) => {
+                let groups: Vec<Range<u32>> = starts.windows(2).map(|ends| ends[0]..ends[1]).collect();
+                list_rows(crowd.input, &groups, |group, id, rows| {
+                    let near = |at: u32| Near::Shape(&placed[at as usize], worlds.get(at));
+                    let nears: Vec<Near<'_>> = group.clone().map(near).collect();
+                    settled.visited(nearest::nearest(crowd, goal, &nears, owner_of, id, rows))
+                })?
+            }
+            NearTo::Places(bodies) => list_rows(crowd.input, bodies, |places, id, rows| {
+                let near = |place: u32| Near::Body(place, crowd.box_of(place));
+                let nears: Vec<Near<'_>> = places.clone().map(near).collect();
+                settled.visited(nearest::nearest(crowd, goal, &nears, owner_of, id, rows))
             })?,
             NearTo::All | NearTo::Rows(_) => {
                 let places = places(&crowd.input.order, boxes.len());
@@ -294,18 +323,29 @@ fn by_row<T: Copy>(found: Vec<T>, order: &[u32]) -> Vec<T> {
     places(order, found.len()).into_iter().map(|place| found[place as usize]).collect()
 }
 
-/// Whether each body hits another one.
-pub(crate) fn hits(scene: &Scene, input: QueryInput, pool: &SearchPool) -> Result<Batch<bool>> {
+/// Whether each body hits another one: movers, and statics where they have rows.
+pub(crate) fn hits(
+    scene: &Scene,
+    input: QueryInput,
+    pool: &SearchPool,
+    statics_have_rows: bool,
+) -> Result<Batch<bool>> {
     with_crowd(scene, input, pool, |crowd, boxes| {
-        let flags = HitFlags::new(boxes.len());
-        let ids: Vec<u32> = (0..).zip(boxes).map(|(id, _)| id).collect();
-        let parts = map_chunks(&ids, TASK, |ids| {
-            let mut counts = Counts::default();
-            if crowd.input.awaited.is_awaited() {
-                ids.iter().for_each(|&id| hits::find(crowd, id, &boxes[id as usize], &flags, &mut counts));
-            }
-            counts
-        });
+        let all = if statics_have_rows { crowd.input.bodies.len() } else { boxes.len() };
+        let flags = HitFlags::new(all);
+        let ids: Vec<u32> = (0..all as u32).collect();
+        let (movers, statics) = ids.split_at(boxes.len());
+        // Movers tell what most statics hit.
+        let mut parts = Vec::new();
+        for ids in [movers, statics] {
+            parts.extend(map_chunks(ids, TASK, |ids| {
+                let mut counts = Counts::default();
+                if crowd.input.awaited.is_awaited() {
+                    ids.iter().for_each(|&id| hits::find(crowd, id, crowd.box_of(id), &flags, &mut counts));
+                }
+                counts
+            }));
+        }
         crowd.input.awaited.check()?;
         let sum = |of: fn(&Counts) -> u64| parts.iter().map(of).sum();
         let counts = Counts { visited: sum(|part| part.visited), settled: sum(|part| part.settled) };
@@ -315,11 +355,17 @@ pub(crate) fn hits(scene: &Scene, input: QueryInput, pool: &SearchPool) -> Resul
     })
 }
 
-/// How many others each body hits.
-pub(crate) fn hit_counts(scene: &Scene, input: QueryInput, pool: &SearchPool) -> Result<Batch<u32>> {
+/// How many others each body hits: movers, and statics where they have rows.
+pub(crate) fn hit_counts(
+    scene: &Scene,
+    input: QueryInput,
+    pool: &SearchPool,
+    statics_have_rows: bool,
+) -> Result<Batch<u32>> {
     with_crowd(scene, input, pool, |crowd, boxes| {
         let ids: Vec<u32> = (0..).zip(boxes).map(|(id, _)| id).collect();
-        let counters = hits::counters(boxes.len());
+        let all = if statics_have_rows { crowd.input.bodies.len() } else { boxes.len() };
+        let counters = hits::counters(all);
         let parts = map_chunks(&ids, TASK, |ids| {
             let mut counts = Counts::default();
             ids.iter().for_each(|&id| hits::count(crowd, id, &boxes[id as usize], &counters, &mut counts));

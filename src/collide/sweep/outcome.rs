@@ -37,6 +37,8 @@ impl Swept {
         Sweep {
             a,
             b,
+            part_a: 0,
+            part_b: 0,
             outcome: self.outcome,
             time: if missed { duration } else { self.time },
             normal: (!missed).then_some(self.normal.to_array()),

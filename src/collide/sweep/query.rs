@@ -352,7 +352,7 @@ impl SweepQuery<'_> {
 
     /// The lower body id goes first: whether a grazing pair meets may depend on the order.
     fn settle_from(&self, a: u32, b: u32, axis: Option<DVec3>) -> Swept {
-        if a > b {
+        if self.input.stored().is_reversed([a, b]) {
             let swept = self.settle_from(b, a, axis.map(|axis| -axis));
             return Swept { normal: -swept.normal, ..swept };
         }

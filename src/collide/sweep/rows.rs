@@ -25,6 +25,10 @@ pub struct Sweep {
     pub a: u32,
     /// Row of the second body.
     pub b: u32,
+    /// The part of `a`: 0 where its shape is a hull.
+    pub part_a: u32,
+    /// The part of `b`: 0 where its shape is a hull.
+    pub part_b: u32,
     /// Whether they meet.
     pub outcome: SweepOutcome,
     /// When they first meet, in seconds; 0 where they touch at the start, the duration where they miss.

@@ -53,9 +53,16 @@ impl Cache {
             .map(|((&[a, b], known), &limit)| {
                 // Pairs without a bound get their rows below.
                 if limit >= 0.0 {
-                    Intersection { a, b, status: Status::Separated, axis: Some(known.axis) }
+                    Intersection {
+                        a,
+                        b,
+                        part_a: 0,
+                        part_b: 0,
+                        status: Status::Separated,
+                        axis: Some(known.axis),
+                    }
                 } else {
-                    Intersection { a, b, status: Status::Penetrating, axis: None }
+                    Intersection { a, b, part_a: 0, part_b: 0, status: Status::Penetrating, axis: None }
                 }
             })
             .collect();

@@ -34,6 +34,7 @@ const INNER_FLOORS: [(&str, &[&[&str]]); 5] = [
             &["collide/warm"],
             &["collide/query"],
             &["collide/bodies", "collide/compound"],
+            &["collide/handle"],
             &["collide"],
         ],
     ),
