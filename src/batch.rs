@@ -9,13 +9,16 @@ pub struct Batch<R, S> {
     pub rows: Vec<R>,
     /// Statistics of the call: counts, and times in milliseconds.
     pub stats: S,
+    /// Which query of a scene it is the answer of; 0 where it is of none.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) query: u64,
 }
 
 impl<R, S> Batch<R, S> {
     /// Puts rows and statistics together.
     #[allow(dead_code, reason = "a build without some feature may hold no place that calls it")]
     pub(crate) fn new(rows: Vec<R>, stats: S) -> Self {
-        Self { rows, stats }
+        Self { rows, stats, query: 0 }
     }
 }
 

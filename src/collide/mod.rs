@@ -25,9 +25,11 @@ pub mod next {
     pub use super::compound::height_field::HeightField;
     pub use super::compound::part::{Compound, Part};
     pub use super::handle::body::{Body, Pose};
+    pub use super::handle::events::PairEvent;
     pub use super::handle::id::BodyId;
     pub use super::handle::options::{PairOptions, RowsPer, SceneOptions, SweepOptions};
     pub use super::handle::probe::{Point, Ray, ShapeCast};
+    pub use super::handle::rows::PairRow;
     pub use super::handle::scene::Scene;
     pub use super::handle::shape::Shape;
     pub use super::handle::shapes::Shapes;

@@ -10,6 +10,7 @@ use crate::collide::compound::body::Placement;
 use crate::collide::compound::field::Field;
 use crate::collide::compound::search::{Placed, part_pairs, parts_near_static};
 use crate::collide::handle::body::Body;
+use crate::collide::handle::kept::Moved;
 use crate::collide::handle::pair_query::PairQuery;
 use crate::collide::handle::rows::SceneRow;
 use crate::collide::handle::snapshot::Snapshot;
@@ -68,15 +69,21 @@ impl<'a> FieldAt<'a> {
 }
 
 impl FieldPairs {
-    /// Those that the broad phase lists within a margin.
-    pub(crate) fn all(snapshot: &Arc<Snapshot>, margin: f64) -> Result<Self> {
+    /// Those that the broad phase lists within a margin: all, or those with a body that moved.
+    pub(crate) fn all(snapshot: &Arc<Snapshot>, margin: f64, moved: Option<&Moved>) -> Result<Self> {
         let budget = RowBudget::new::<FieldPair>(snapshot.answer_limit);
         let mut pairs = Vec::new();
         let fields: Vec<FieldAt<'_>> =
             snapshot.parts.field_rows.iter().map(|&row| FieldAt::new(snapshot, row)).collect();
         for (at, field) in fields.iter().enumerate() {
             let Some(placed) = field.placed(snapshot) else { continue };
-            let places = snapshot.places_near(&placed, margin);
+            let is_new = |row: u32| moved.is_none_or(|moved| moved.has_row(row));
+            let is_whole = is_new(field.row);
+            let places = match moved {
+                // Each has the box of the field tested against its own.
+                Some(moved) if !is_whole => snapshot.near_places(&placed, margin, &moved.places),
+                _ => snapshot.places_near(&placed, margin),
+            };
             let near = map_shares(&places, SHARE, |&place| {
                 let [row, part] = snapshot.names.of(snapshot.names.leaf(place));
                 let mut triangles = Vec::new();
@@ -92,7 +99,10 @@ impl FieldPairs {
                 pairs.extend(triangles.into_iter().map(pair));
             }
             let mut found = Vec::new();
-            for other in fields[at + 1..].iter().filter(|other| snapshot.accepts(field.row, other.row)) {
+            for other in fields[at + 1..]
+                .iter()
+                .filter(|other| (is_whole || is_new(other.row)) && snapshot.accepts(field.row, other.row))
+            {
                 let Some(other_placed) = other.placed(snapshot) else { continue };
                 found.clear();
                 part_pairs(&placed, &other_placed, margin, &mut found);
@@ -216,7 +226,7 @@ impl<R: SceneRow> Job<R> {
             // Rows come in the order of the pairs; some have none.
             let mut found = pairs.into_iter().zip(window);
             for mut row in rows {
-                let pair = row.pair_mut().map(|id| *id);
+                let pair = row.bodies();
                 let Some((_, at)) = found.find(|(other, _)| *other == pair) else {
                     return Err(Error::internal("collide::handle::fields", "a row of no pair"));
                 };
@@ -301,6 +311,16 @@ impl Snapshot {
         }
         places.extend(self.input.planes.iter());
         places
+    }
+
+    /// Those of some places whose boxes may be within a distance of a body.
+    fn near_places(&self, body: &Placed<'_>, within: f64, places: &[u32]) -> Vec<u32> {
+        let around = body.bounds().grown(within * (1.0 + 1e-5)).rounded();
+        let is_near = |&&place: &&u32| {
+            let aabb = self.box_of(place);
+            aabb.is_plane() || aabb.overlaps(&around)
+        };
+        places.iter().filter(is_near).copied().collect()
     }
 
     /// The triangles of a height field that may be within a distance of the body in a row, which is a hull.

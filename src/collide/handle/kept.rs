@@ -5,6 +5,7 @@
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use crate::collide::narrow_phase::rows::Precision;
@@ -46,7 +47,36 @@ struct Entry {
 
 /// The answers that a scene keeps.
 #[derive(Debug, Default)]
-pub(crate) struct Kept(Mutex<HashMap<Kind, Entry>>);
+pub(crate) struct Kept(Mutex<Answers>);
+
+#[derive(Debug, Clone, Default)]
+struct Answers {
+    /// How often all were forgotten. What was asked before is not kept.
+    epoch: u64,
+    of_kinds: HashMap<Kind, Entry>,
+}
+
+/// A place for the next answer of a kind.
+#[derive(Debug, Clone)]
+pub(crate) struct Keep {
+    kept: Arc<Kept>,
+    kind: Kind,
+    epoch: u64,
+    /// The number of changes before the answer.
+    changes: u64,
+}
+
+impl Keep {
+    /// Keeps an answer, unless there is a later one.
+    pub(crate) fn put<R: Send + Sync + 'static>(&self, answer: &Arc<Answer<R>>) {
+        let mut all = lock(&self.kept.0);
+        let is_next = |entry: &Entry| entry.answer.is_none() || entry.changes <= self.changes;
+        if all.epoch == self.epoch && all.of_kinds.get(&self.kind).is_some_and(is_next) {
+            let answer: Arc<dyn Any + Send + Sync> = Arc::<Answer<R>>::clone(answer);
+            all.of_kinds.insert(self.kind, Entry { changes: self.changes, answer: Some(answer) });
+        }
+    }
+}
 
 impl Kept {
     /// The same answers, for a copy of the scene.
@@ -56,26 +86,26 @@ impl Kept {
 
     /// Forgets all answers.
     pub(crate) fn clear(&self) {
-        lock(&self.0).clear();
+        let mut all = lock(&self.0);
+        all.epoch += 1;
+        all.of_kinds.clear();
     }
 
-    /// The last answer of a kind, and the number of changes before it. And whether the next one should be kept.
-    pub(crate) fn get<R: Send + Sync + 'static>(&self, kind: Kind) -> (Option<(u64, Arc<Answer<R>>)>, bool) {
+    /// The last answer of a kind, with the number of changes before it, and the place of the next one, which is asked for after so many changes.
+    pub(crate) fn get<R: Send + Sync + 'static>(
+        self: &Arc<Self>,
+        kind: Kind,
+        changes: u64,
+    ) -> (Option<(u64, Arc<Answer<R>>)>, Option<Keep>) {
         let mut all = lock(&self.0);
-        let Some(entry) = all.get(&kind) else {
-            all.insert(kind, Entry { changes: 0, answer: None });
-            return (None, false);
+        let Some(entry) = all.of_kinds.get(&kind) else {
+            all.of_kinds.insert(kind, Entry { changes: 0, answer: None });
+            return (None, None);
         };
         let answer = entry.answer.clone().and_then(|answer| answer.downcast().ok());
-        (answer.map(|answer| (entry.changes, answer)), true)
-    }
-
-    /// Keeps an answer, unless there is a later one.
-    pub(crate) fn put<R: Send + Sync + 'static>(&self, kind: Kind, changes: u64, answer: Arc<Answer<R>>) {
-        let mut all = lock(&self.0);
-        if all.get(&kind).is_some_and(|entry| entry.answer.is_none() || entry.changes <= changes) {
-            all.insert(kind, Entry { changes, answer: Some(answer) });
-        }
+        let found = answer.map(|answer| (entry.changes, answer));
+        let keep = Keep { kept: Arc::clone(self), kind, epoch: all.epoch, changes };
+        (found, Some(keep))
     }
 }
 
@@ -113,6 +143,48 @@ impl Changes {
     }
 }
 
+/// What moved since an answer.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Moved {
+    /// Places of parts, ascending.
+    pub(crate) places: Vec<u32>,
+    /// A bit for each place.
+    of_places: Vec<u64>,
+    /// Rows, ascending.
+    rows: Vec<u32>,
+}
+
+impl Moved {
+    /// The rows that moved, in any order, and the places of each.
+    pub(crate) fn new(rows: &[u32], places_of: impl Fn(u32) -> Range<u32>, place_count: usize) -> Self {
+        let mut rows = rows.to_vec();
+        rows.sort_unstable();
+        rows.dedup();
+        let mut places: Vec<u32> = rows.iter().flat_map(|&row| places_of(row)).collect();
+        places.sort_unstable();
+        let mut of_places = vec![0; place_count.div_ceil(64)];
+        places.iter().for_each(|&place| of_places[place as usize / 64] |= 1 << (place % 64));
+        Self { places, of_places, rows }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    pub(crate) fn place_count(&self) -> usize {
+        self.places.len()
+    }
+
+    #[inline]
+    pub(crate) fn has_place(&self, place: u32) -> bool {
+        self.of_places.get(place as usize / 64).is_some_and(|bits| bits >> (place % 64) & 1 == 1)
+    }
+
+    pub(crate) fn has_row(&self, row: u32) -> bool {
+        self.rows.binary_search(&row).is_ok()
+    }
+}
+
 /// Whether it pays to search for the pairs of `moved` parts alone, of `count` that may move.
 pub(crate) fn is_few(moved: usize, count: usize) -> bool {
     moved * SHARE <= count
@@ -142,19 +214,24 @@ mod tests {
 
     #[test]
     fn an_answer_is_kept_from_the_second_query_of_its_kind_on() {
-        let kept = Kept::default();
+        let kept = Arc::new(Kept::default());
         let kind = Kind::of::<u8>(0.5, Precision::Fast);
         let answer = |row: u8| Arc::new(Answer { parts: vec![row], triangles: vec![] });
-        assert!(matches!(kept.get::<u8>(kind), (None, false)));
-        assert!(matches!(kept.get::<u8>(kind), (None, true)));
-        kept.put(kind, 7, answer(1));
-        kept.put(kind, 6, answer(2));
-        let (found, _) = kept.get::<u8>(kind);
-        let (changes, found) = found.unwrap();
+        assert!(matches!(kept.get::<u8>(kind, 1), (None, None)));
+        let (_, early) = kept.get::<u8>(kind, 6);
+        let (found, keep) = kept.get::<u8>(kind, 7);
+        assert!(found.is_none());
+        keep.unwrap().put(&answer(1));
+        // A later answer stays.
+        early.as_ref().unwrap().put(&answer(2));
+        let (changes, found) = kept.get::<u8>(kind, 9).0.unwrap();
         assert_eq!((changes, &found.parts[..]), (7, &[1][..]));
-        assert!(matches!(kept.get::<u8>(Kind::of::<u8>(0.5, Precision::Exact)), (None, false)));
-        assert!(kept.copied().get::<u8>(kind).0.is_some());
+        assert!(kept.get::<u8>(Kind::of::<u8>(0.5, Precision::Exact), 9).1.is_none());
+        assert!(Arc::new(kept.copied()).get::<u8>(kind, 9).0.is_some());
         kept.clear();
-        assert!(kept.get::<u8>(kind).0.is_none());
+        assert!(kept.get::<u8>(kind, 9).0.is_none());
+        // What was asked before all was forgotten is not kept.
+        early.unwrap().put(&answer(3));
+        assert!(kept.get::<u8>(kind, 9).0.is_none());
     }
 }

@@ -1,8 +1,10 @@
 //! The two handles: [`Shapes`](shapes::Shapes), what bodies are made of, and [`Scene`](scene::Scene), bodies that live from query to query.
 
 pub(crate) mod body;
+pub(crate) mod events;
 pub(crate) mod fields;
 pub(crate) mod id;
+pub(crate) mod kept;
 pub(crate) mod options;
 pub(crate) mod pair_query;
 pub(crate) mod pairs;

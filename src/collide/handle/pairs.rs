@@ -4,22 +4,28 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
+use crate::collide::broad_phase::search::TreeSearch;
+use crate::collide::bvh::static_tree::StaticBoxes;
 use crate::collide::compound::body::Placement;
 use crate::collide::compound::search::{Placed as PlacedShape, part_pairs};
 use crate::collide::handle::fields::FieldPairs;
+use crate::collide::handle::kept::{Answer, Keep, Moved, is_few};
 use crate::collide::handle::options::RowsPer;
 use crate::collide::handle::pair_query::PairQuery;
-use crate::collide::handle::rows::{SceneRow, reduce};
+use crate::collide::handle::rows::{PairRow, SceneRow, reduce};
 use crate::collide::handle::snapshot::Snapshot;
 use crate::collide::narrow_phase::rows::{Batch, Stats};
 use crate::collide::narrow_phase::trace::{Trace, trace};
 use crate::collide::query::cpu;
 use crate::collide::query::gpu;
 use crate::collide::scene::body::Body as Instance;
+use crate::collide::scene::bounds::half;
 use crate::collide::scene::pairs::{OwnedPairs, Pairs};
 use crate::collide::scene::query_input::Scene as HullSet;
 use crate::collide::scene::stored::Stored;
 use crate::error::{Error, Location, Result};
+use crate::order::sort_pairs;
+use crate::parallel::map_chunks;
 use crate::pending::Pending;
 
 /// Given pairs of bodies as pairs of places.
@@ -29,65 +35,196 @@ struct GivenPlaces {
     of: Vec<(u32, bool)>,
 }
 
+/// Parts that moved in one task.
+const MOVED_TASK: usize = 64;
+
+/// What a query can reuse of an earlier answer, and where its own is kept.
+#[derive(Debug)]
+pub(crate) struct Reuse<R> {
+    pub(crate) known: Option<Known<R>>,
+    pub(crate) keep: Option<Keep>,
+}
+
+/// An earlier answer of the same kind, and what moved since.
+#[derive(Debug)]
+pub(crate) struct Known<R> {
+    pub(crate) answer: Arc<Answer<R>>,
+    pub(crate) moved: Moved,
+}
+
+impl<R> Reuse<R> {
+    pub(crate) fn nothing() -> Self {
+        Self { known: None, keep: None }
+    }
+}
+
+/// Rows that stay and new ones, in order. Rows that stay are those of which neither side moved.
+fn merged<R: SceneRow>(earlier: &[R], new: Vec<R>, is_moved: impl Fn(u32) -> bool) -> Vec<R> {
+    let key = |row: &R| (row.bodies(), row.parts());
+    let stays = |row: &&R| !key(row).0.into_iter().any(&is_moved);
+    joined(earlier.iter().filter(stays).copied(), new, key)
+}
+
+/// Two sorted lists as one.
+fn joined<R: Copy, K: Ord>(
+    one: impl IntoIterator<Item = R>,
+    other: impl IntoIterator<Item = R>,
+    key: impl Fn(&R) -> K,
+) -> Vec<R> {
+    let (one, other) = (one.into_iter(), other.into_iter());
+    let mut all = Vec::with_capacity(one.size_hint().0 + other.size_hint().0);
+    let mut other = other.peekable();
+    for row in one {
+        let before = key(&row);
+        while let Some(next) = other.next_if(|next| key(next) < before) {
+            all.push(next);
+        }
+        all.push(row);
+    }
+    all.extend(other);
+    all
+}
+
 impl Snapshot {
-    /// The rows of a query.
+    /// The rows of a query. What it can reuse of an earlier answer is in `reuse`.
     pub(crate) fn ask<Q: PairQuery>(
         self,
         query: &Q,
         pairs: Pairs<'_>,
         per: RowsPer,
+        reuse: Reuse<Q::Row>,
     ) -> Result<Pending<Batch<Q::Row>>> {
         if let Pairs::Given(pairs) = pairs {
             return self.ask_given(query, pairs, per);
         }
-        let mut input = self.input.clone();
-        input.pairs =
-            if pairs == Pairs::Exhaustive { OwnedPairs::Exhaustive } else { OwnedPairs::BroadPhase };
-        let found = query.ask((&self.table.hulls, &self.table.searches), self.gpu.as_ref(), input)?;
-        if self.parts.field_rows.is_empty() {
-            if self.names.are_rows() {
-                return Ok(found);
-            }
-            return Ok(found.map(move |batch| self.named(batch, per)));
-        }
+        let Reuse { known, keep } = reuse;
         let this = Arc::new(self);
-        let fields = FieldPairs::all(&this, query.margin())?.ask(query)?;
+        let known = known.filter(|known| pairs == Pairs::BroadPhase && this.can_reuse(known));
+        let mut input = this.input.clone();
+        let hulls = (&this.table.hulls, &this.table.searches);
+        let found = match &known {
+            None => {
+                let is_all = pairs == Pairs::Exhaustive;
+                input.pairs = if is_all { OwnedPairs::Exhaustive } else { OwnedPairs::BroadPhase };
+                query.ask(hulls, this.gpu.as_ref(), input)?
+            }
+            Some(known) if known.moved.is_empty() => Pending::ready(Batch::new(Vec::new(), Stats::default())),
+            Some(known) => {
+                input.pairs = OwnedPairs::Given(this.pairs_of_moved(&known.moved, query.margin()));
+                input.is_listing = true;
+                query.ask(hulls, None, input)?
+            }
+        };
+        let has_fields = !this.parts.field_rows.is_empty();
+        if !has_fields && known.is_none() && keep.is_none() && this.names.are_rows() {
+            return Ok(found);
+        }
+        let fields = match has_fields {
+            true => {
+                let moved = known.as_ref().map(|known| &known.moved);
+                FieldPairs::all(&this, query.margin(), moved)?.ask(query)?
+            }
+            false => Pending::ready((Vec::new(), Stats::default())),
+        };
         Ok(found.chain(move |batch| {
-            let batch = this.named(batch, RowsPer::PairOfParts);
-            Ok(fields.map(move |(more, stats)| this.joined(batch, more, &stats, per)))
+            Ok(fields.map(move |(triangles, extra)| {
+                let Batch { rows: parts, mut stats, .. } = batch;
+                stats.add(&extra);
+                let triangles = triangles.into_iter().map(|(_, row)| row).collect();
+                let mut answer = Answer { parts, triangles };
+                if let Some(Known { answer: earlier, moved }) = known {
+                    stats.skipped_count = (earlier.parts.len() + earlier.triangles.len()) as u64;
+                    let is_moved = |place: u32| moved.has_place(place);
+                    answer.parts = merged(&earlier.parts, answer.parts, is_moved);
+                    let is_moved = |row: u32| moved.has_row(row);
+                    answer.triangles = merged(&earlier.triangles, answer.triangles, is_moved);
+                }
+                let Some(keep) = keep else { return this.all_named(answer, stats, per) };
+                let answer = Arc::new(answer);
+                keep.put(&answer);
+                let Answer { parts, triangles } = &*answer;
+                let copy = Answer { parts: parts.clone(), triangles: triangles.clone() };
+                this.all_named(copy, stats, per)
+            }))
         }))
     }
 
-    /// The rows of parts and of triangles, sorted by worlds and bodies.
-    fn joined<R: SceneRow>(
-        &self,
-        batch: Batch<R>,
-        more: Vec<(u32, R)>,
-        extra: &Stats,
-        per: RowsPer,
-    ) -> Batch<R> {
-        let Batch { mut rows, mut stats, .. } = batch;
-        rows.extend(more.into_iter().map(|(_, row)| row));
-        rows.sort_by_cached_key(|row| {
-            let mut row = *row;
-            let pair = row.pair_mut().map(|id| *id);
-            let world = pair.map(|row| self.bodies[row as usize].world).into_iter().min();
-            (world, pair, row.parts_mut().map(|part| *part))
+    /// Whether the kept rows are of use: on a device they are where nothing moved.
+    fn can_reuse<R>(&self, known: &Known<R>) -> bool {
+        let Known { moved, .. } = known;
+        moved.is_empty()
+            || self.gpu.is_none()
+                && self.input.tree.is_some()
+                && is_few(moved.place_count(), self.input.mover_count)
+    }
+
+    /// The pairs of places that moved, and of these and others, which may be within a margin. They are sorted.
+    fn pairs_of_moved(&self, moved: &Moved, margin: f64) -> Vec<[u32; 2]> {
+        let (Some(movers), input) = (&self.input.tree, &self.input) else { return Vec::new() };
+        let none = StaticBoxes::default();
+        let static_boxes = input.statics.as_ref().map_or(&none, |statics| &statics.boxes);
+        let search = TreeSearch {
+            boxes: &movers.boxes,
+            rules: &input.rules,
+            planes: &movers.planes,
+            tree: &movers.tree,
+            static_boxes,
+            grow: 0.0,
+            is_limited: true,
+        };
+        // Both boxes of a pair may be wider by half.
+        let grow = 2.0 * half(margin);
+        let parts = map_chunks(&moved.places, MOVED_TASK, |places| {
+            let mut pairs = Vec::new();
+            for &place in places {
+                let aabb = movers.boxes[place as usize].grown(grow);
+                let world = input.rules.begin_of(place)..input.rules.end_of(place, input.mover_count as u32);
+                search.for_each_overlap(&aabb, world, &mut |other| {
+                    let is_new = other > place || !moved.has_place(other);
+                    if other != place && is_new && input.rules.allows(place, other) {
+                        pairs.push([place.min(other), place.max(other)]);
+                    }
+                });
+            }
+            pairs
         });
-        stats.add(extra);
-        let rows = reduce(rows, per, |row, _| row.pair_mut().map(|id| *id));
+        let mut pairs = parts.concat();
+        sort_pairs(&mut pairs);
+        pairs
+    }
+
+    /// The rows of an answer, named and sorted by worlds and bodies.
+    fn all_named<R: SceneRow>(&self, answer: Answer<R>, stats: Stats, per: RowsPer) -> Batch<R> {
+        let Answer { parts, triangles } = answer;
+        let rows = self.named(parts);
+        let key = |row: &R| {
+            let worlds = row.bodies().map(|row| self.bodies[row as usize].world);
+            (worlds.into_iter().min(), row.bodies())
+        };
+        let rows = if triangles.is_empty() {
+            rows
+        } else {
+            let mut triangles = triangles;
+            if !triangles.is_sorted_by_key(key) {
+                triangles.sort_by_key(key);
+            }
+            joined(rows, triangles, key)
+        };
+        let rows = reduce(rows, per, |row, _| row.bodies());
         let hit_count = rows.iter().filter(|row| row.is_hit()).count() as u64;
         Batch::new(rows, Stats { hit_count, ..stats })
     }
 
-    /// Names the rows of a search, sorted by worlds and bodies.
-    fn named<R: SceneRow>(&self, batch: Batch<R>, per: RowsPer) -> Batch<R> {
-        let Batch { mut rows, stats, .. } = batch;
+    /// Names the rows of parts, and sorts them by worlds and bodies.
+    fn named<R: SceneRow>(&self, mut rows: Vec<R>) -> Vec<R> {
+        if self.names.are_rows() {
+            return rows;
+        }
         let rules = &self.input.rules;
         let mut is_sorted = true;
-        let mut keyed: Vec<(u32, [u32; 2])> = Vec::with_capacity(rows.len());
+        let mut keyed: Vec<(u32, [u32; 2], [u32; 2])> = Vec::with_capacity(rows.len());
         for row in &mut rows {
-            let places = row.pair_mut().map(|id| *id);
+            let places = row.bodies();
             let world = rules.world_of.get(places[0] as usize).copied().unwrap_or(0);
             let [a, b] = places.map(|place| self.names.leaf(place));
             self.add_pivots(row, places);
@@ -95,26 +232,16 @@ impl Snapshot {
             if a > b {
                 *row = row.swapped();
             }
-            let key = (world, [a.min(b), a.max(b)]);
+            let key = (world, row.bodies(), row.parts());
             is_sorted &= keyed.last().is_none_or(|last| *last <= key);
             keyed.push(key);
         }
-        if !is_sorted {
-            let mut order: Vec<u32> = (0..rows.len() as u32).collect();
-            order.sort_unstable_by_key(|&at| keyed[at as usize]);
-            rows = order.into_iter().map(|at| rows[at as usize]).collect();
+        if is_sorted {
+            return rows;
         }
-        let rows = reduce(rows, per, |row, _| row.pair_mut().map(|id| *id));
-        self.counted(rows, stats, per)
-    }
-
-    /// Where rows are of pairs of bodies, hits are counted by these.
-    fn counted<R: SceneRow>(&self, rows: Vec<R>, stats: Stats, per: RowsPer) -> Batch<R> {
-        let hit_count = match per {
-            RowsPer::PairOfParts => stats.hit_count,
-            RowsPer::PairOfBodies => rows.iter().filter(|row| row.is_hit()).count() as u64,
-        };
-        Batch::new(rows, Stats { hit_count, ..stats })
+        let mut order: Vec<u32> = (0..rows.len() as u32).collect();
+        order.sort_unstable_by_key(|&at| keyed[at as usize]);
+        order.into_iter().map(|at| rows[at as usize]).collect()
     }
 
     /// Makes a row that depends on what its bodies turn about one of the bodies, not of their parts.
@@ -154,7 +281,7 @@ impl Snapshot {
                 let mut kept = Vec::with_capacity(rows.len() + more.len());
                 for (mut row, (number, is_whole)) in rows.into_iter().zip(of) {
                     if is_whole || row.is_listed(margin) {
-                        let places = row.pair_mut().map(|id| *id);
+                        let places = row.bodies();
                         this.add_pivots(&mut row, places);
                         this.names.name(&mut row);
                         kept.push((number, row));

@@ -7,6 +7,7 @@ use glam::DVec3;
 use crate::collide::handle::body::Body;
 use crate::collide::handle::options::{PairOptions, RowsPer, SweepOptions};
 use crate::collide::handle::pair_query::{Intersections, Measures, Sweeps};
+use crate::collide::handle::pairs::Reuse;
 use crate::collide::handle::probe::{Point, Ray, ShapeCast};
 use crate::collide::handle::rows::SceneRow;
 use crate::collide::handle::scene::{Need, Scene};
@@ -67,8 +68,19 @@ impl Scene {
         span!("hullfield.collide.intersections", bodies = self.len());
         timed_call(|| {
             let query = Intersections { precision: self.options().precision };
-            self.snapshot(self.need(pairs))?.ask(&query, pairs, rows)
+            let snapshot = self.snapshot(self.need(pairs))?;
+            let reuse = self.reusable(&snapshot, pairs, 0.0);
+            Ok(self.numbered(snapshot.ask(&query, pairs, rows, reuse)?))
         })
+    }
+
+    /// What a query can reuse of an earlier one.
+    fn reusable<R: SceneRow>(&self, snapshot: &Snapshot, pairs: Pairs<'_>, margin: f32) -> Reuse<R> {
+        // The rows of all pairs are too many to keep.
+        if pairs != Pairs::BroadPhase || margin == f32::INFINITY {
+            return Reuse::nothing();
+        }
+        self.reuse(snapshot, margin.into())
     }
 
     /// Measures the distances of pairs within a margin, and their nearest points.
@@ -124,7 +136,9 @@ impl Scene {
         timed_call(|| {
             check_margin(options.margin)?;
             let query = Measures::<R>::new(options.margin, self.options().precision);
-            self.snapshot(self.need(pairs))?.ask(&query, pairs, options.rows)
+            let snapshot = self.snapshot(self.need(pairs))?;
+            let reuse = self.reusable(&snapshot, pairs, options.margin);
+            Ok(self.numbered(snapshot.ask(&query, pairs, options.rows, reuse)?))
         })
     }
 
@@ -228,7 +242,7 @@ impl Scene {
             let motions = snapshot.motions_of_places(motions)?;
             let &SweepOptions { duration, witness, rows } = options;
             let query = Sweeps { motions, duration, witness, precision: self.options().precision };
-            snapshot.ask(&query, pairs, rows)
+            Ok(self.numbered(snapshot.ask(&query, pairs, rows, Reuse::nothing())?))
         })
     }
 

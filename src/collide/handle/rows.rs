@@ -10,8 +10,53 @@ use crate::collide::narrow_phase::status::Status;
 use crate::collide::scene::query_input::Shared;
 use crate::collide::sweep::rows::{Sweep, SweepOutcome};
 
-/// A row of a pair.
-pub(crate) trait SceneRow: Copy + Send + Sync + 'static {
+/// A row of a pair of parts.
+pub trait PairRow: Copy + Send + Sync + 'static + sealed::Sealed {
+    /// The rows of the bodies.
+    fn bodies(&self) -> [u32; 2];
+    /// Their parts.
+    fn parts(&self) -> [u32; 2];
+    /// Whether the pair touches or overlaps, or meets in a sweep.
+    fn is_hit(&self) -> bool;
+}
+
+mod sealed {
+    /// Only rows of this crate are rows of pairs.
+    pub trait Sealed {}
+}
+
+macro_rules! pair_rows {
+    ($($row:ty: $is_hit:expr),*) => {$(
+        impl sealed::Sealed for $row {}
+
+        impl PairRow for $row {
+            fn bodies(&self) -> [u32; 2] {
+                [self.a, self.b]
+            }
+
+            fn parts(&self) -> [u32; 2] {
+                [self.part_a, self.part_b]
+            }
+
+            fn is_hit(&self) -> bool {
+                let is_hit: fn(&Self) -> bool = $is_hit;
+                is_hit(self)
+            }
+        }
+    )*};
+}
+
+pair_rows!(
+    Intersection: |row| row.status.is_hit(),
+    Distance: |row| row.status.is_hit(),
+    Contact: |row| row.status.is_hit(),
+    Manifold: |row| row.status.is_hit(),
+    Gradient: |row| row.status.is_hit(),
+    Sweep: |row| row.outcome != SweepOutcome::Miss
+);
+
+/// A row of a pair as a scene names it.
+pub(crate) trait SceneRow: PairRow {
     /// The bodies.
     fn pair_mut(&mut self) -> [&mut u32; 2];
     /// Their parts.
@@ -22,8 +67,6 @@ pub(crate) trait SceneRow: Copy + Send + Sync + 'static {
     fn is_before(&self, other: &Self) -> bool;
     /// Whether a query with this margin lists the row.
     fn is_listed(&self, margin: f64) -> bool;
-    /// Whether the pair touches, overlaps or meets.
-    fn is_hit(&self) -> bool;
     /// Whether the row depends on what its bodies turn about.
     const HAS_PIVOTS: bool = false;
     /// The row for bodies that turn about points that are the negatives of these from their parts' origins.
@@ -66,10 +109,6 @@ macro_rules! measured {
             let gap: fn(&Self) -> f64 = $gap;
             self.status.is_hit() || gap(self) <= margin
         }
-
-        fn is_hit(&self) -> bool {
-            self.status.is_hit()
-        }
     };
 }
 
@@ -86,10 +125,6 @@ impl SceneRow for Intersection {
     }
 
     fn is_listed(&self, _: f64) -> bool {
-        self.status.is_hit()
-    }
-
-    fn is_hit(&self) -> bool {
         self.status.is_hit()
     }
 }
@@ -176,10 +211,6 @@ impl SceneRow for Sweep {
     fn is_listed(&self, _: f64) -> bool {
         self.is_hit()
     }
-
-    fn is_hit(&self) -> bool {
-        self.outcome != SweepOutcome::Miss
-    }
 }
 
 /// How the places of a query are named.
@@ -205,7 +236,7 @@ impl Names {
 
     /// Names the bodies and parts of a row.
     pub(crate) fn name(&self, row: &mut impl SceneRow) {
-        let leaves = row.pair_mut().map(|id| self.leaf(*id));
+        let leaves = row.bodies().map(|place| self.leaf(place));
         let [a, b] = leaves.map(|leaf| self.of(leaf));
         let ([id_a, id_b], [part_a, part_b]) = ([a[0], b[0]], [a[1], b[1]]);
         for (id, named) in row.pair_mut().into_iter().zip([id_a, id_b]) {
@@ -238,14 +269,14 @@ impl Names {
 pub(crate) fn reduce<R: SceneRow, K: PartialEq>(
     rows: Vec<R>,
     per: RowsPer,
-    key: impl Fn(&mut R, usize) -> K,
+    key: impl Fn(&R, usize) -> K,
 ) -> Vec<R> {
     if per == RowsPer::PairOfParts {
         return rows;
     }
     let (mut kept, mut last): (Vec<R>, Option<K>) = (Vec::new(), None);
-    for (at, mut row) in rows.into_iter().enumerate() {
-        let key = key(&mut row, at);
+    for (at, row) in rows.into_iter().enumerate() {
+        let key = key(&row, at);
         match kept.last_mut().filter(|_| last.as_ref() == Some(&key)) {
             Some(best) if row.is_before(best) => *best = row,
             Some(_) => (),

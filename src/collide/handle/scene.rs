@@ -3,16 +3,22 @@
 use std::sync::{Arc, Mutex};
 
 use crate::collide::handle::body::{Body, Pose};
+use crate::collide::handle::events::{Asked, PairEvent, Touching};
 use crate::collide::handle::id::BodyId;
+use crate::collide::handle::kept::{Changes, Kept, Kind, Moved};
 use crate::collide::handle::options::SceneOptions;
+use crate::collide::handle::pairs::{Known, Reuse};
 use crate::collide::handle::parts::Parts;
+use crate::collide::handle::rows::PairRow;
 use crate::collide::handle::rules::Excluded;
 use crate::collide::handle::shapes::{ShapeTable, Shapes};
 use crate::collide::handle::slots::Slots;
 use crate::collide::handle::snapshot::Snapshot;
+use crate::collide::narrow_phase::rows::Batch;
 use crate::collide::scene::query_input::{QueryInput, Shared};
 use crate::error::{Error, Location, Result};
 use crate::lock::lock;
+use crate::pending::Pending;
 
 /// Bodies that live from query to query, and all queries over them.
 ///
@@ -61,6 +67,10 @@ pub struct Scene {
     /// Of each row; where it holds none, the last one.
     bodies: Shared<Body>,
     exclusions: Arc<Exclusions>,
+    changes: Changes,
+    kept: Arc<Kept>,
+    asked: Asked,
+    touching: Touching,
     laid_out: Mutex<LaidOut>,
 }
 
@@ -99,6 +109,10 @@ impl Clone for Scene {
             slots: self.slots.clone(),
             bodies: Arc::clone(&self.bodies),
             exclusions: Arc::clone(&self.exclusions),
+            changes: self.changes.clone(),
+            kept: Arc::new(self.kept.copied()),
+            asked: Asked::default(),
+            touching: self.touching.clone(),
             laid_out: Mutex::new(lock(&self.laid_out).clone()),
         }
     }
@@ -124,6 +138,10 @@ impl Scene {
             slots,
             bodies: Arc::new(bodies.to_vec()),
             exclusions: Arc::default(),
+            changes: Changes::default(),
+            kept: Arc::default(),
+            asked: Asked::default(),
+            touching: Touching::default(),
             laid_out: Mutex::default(),
         })
     }
@@ -276,6 +294,52 @@ impl Scene {
         Ok(())
     }
 
+    /// What became of the touching pairs since the last answer that was handed in, sorted by ids.
+    ///
+    /// A pair that touches or overlaps, of bodies that are in the scene now, begins if it did not touch then, else it stays. All other pairs that
+    /// touched then end, those of removed bodies too: an `End` is the only event that names a stale id, and it comes once. It does not matter
+    /// which query of pairs it is, nor which margin and rows it has. Answers are handed in in the order of their queries; some may be left out.
+    /// Of a copy of the scene, events go on from those of the original.
+    ///
+    /// # Cost
+    /// Linear in the touching pairs, now and then, and a sort of those now.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for the answer of another scene or a copy, for one whose events were taken or that is earlier than one whose were, and
+    /// for one of more than 64 queries ago. Nothing is changed then.
+    ///
+    /// ```
+    /// use hullfield::Engine;
+    /// use hullfield::collide::next::{Body, Hull, PairOptions, Scene, SceneOptions, Shapes};
+    /// use hullfield::collide::{Pairs, Phase};
+    ///
+    /// let shapes = Shapes::new(&Engine::cpu(), [Hull::ball(1.0)?.into()])?;
+    /// let mut scene = Scene::new(&shapes, &[], SceneOptions::default())?;
+    /// let ids = [0.0, 1.5].map(|x| scene.insert(Body::new(0).at([x, 0.0, 0.0])));
+    /// let found = scene.contacts(Pairs::BroadPhase, &PairOptions::default())?.wait()?;
+    /// let events = scene.events(&found)?;
+    /// assert_eq!((events[0].a, events[0].phase), (ids[0].clone()?, Phase::Begin));
+    /// scene.remove(ids[0].clone()?);
+    /// let found = scene.intersections(Pairs::BroadPhase)?.wait()?;
+    /// assert_eq!(scene.events(&found)?[0].phase, Phase::End);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    pub fn events<R: PairRow>(&mut self, found: &Batch<R>) -> Result<Vec<PairEvent>> {
+        self.touching.advance(&found.rows, found.query, &self.asked, &self.slots)
+    }
+
+    /// The pairs that touched in the answer whose events were taken last, sorted by ids. Those of bodies that were removed since have not ended
+    /// yet.
+    pub fn touching(&self) -> &[[BodyId; 2]] {
+        self.touching.pairs()
+    }
+
+    /// The same answer with its number among the queries of the scene.
+    pub(crate) fn numbered<R: Send + 'static>(&self, found: Pending<Batch<R>>) -> Pending<Batch<R>> {
+        let query = self.asked.add(&self.slots);
+        found.map(move |batch| Batch { query, ..batch })
+    }
+
     fn check_id(&self, id: BodyId, at: Location) -> Result<()> {
         if self.slots.holds(id) {
             return Ok(());
@@ -291,6 +355,7 @@ impl Scene {
     fn forget(&mut self) {
         let laid_out = self.laid_out.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
         (laid_out.parts, laid_out.moved) = (None, Vec::new());
+        self.changes.all();
     }
 
     fn note_moved(&mut self, row: u32) {
@@ -298,6 +363,7 @@ impl Scene {
         if laid_out.parts.is_some() {
             laid_out.moved.push(row);
         }
+        self.changes.moved(row, self.slots.count());
     }
 
     /// The bodies as they are now, with what a query needs.
@@ -325,6 +391,18 @@ impl Scene {
         })
     }
 
+    /// What a query of pairs can reuse.
+    pub(crate) fn reuse<R: Send + Sync + 'static>(&self, snapshot: &Snapshot, margin: f64) -> Reuse<R> {
+        let kind = Kind::of::<R>(margin, self.options.precision);
+        let (found, keep) = self.kept.get::<R>(kind, self.changes.count());
+        let known = found.and_then(|(changes, answer)| {
+            let rows = self.changes.since(changes)?;
+            let moved = Moved::new(rows, |row| snapshot.places_of(row), snapshot.input.bodies.len());
+            Some(Known { answer, moved })
+        });
+        Reuse { known, keep }
+    }
+
     /// Lays out what changed.
     fn refresh(&self, table: &ShapeTable, laid_out: &mut LaidOut) -> Result<()> {
         if let Some(parts) = laid_out.parts.take() {
@@ -339,6 +417,8 @@ impl Scene {
                 return Ok(());
             }
         }
+        // The origin may be another one.
+        self.kept.clear();
         let rows: Vec<u32> = self.slots.ids().map(|id| id.row).collect();
         let is_held = |[a, b]: &[BodyId; 2]| self.slots.holds(*a) && self.slots.holds(*b);
         let excluded: Vec<[u32; 2]> = self

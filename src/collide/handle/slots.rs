@@ -43,6 +43,12 @@ impl Clone for Slots {
 }
 
 impl Slots {
+    /// The rows as they are now, which bodies are not inserted into.
+    pub(crate) fn snapshot(&self) -> Self {
+        let (rows, free) = (Arc::clone(&self.rows), Arc::default());
+        Self { scene: self.scene, rows, free, count: self.count }
+    }
+
     /// Number of bodies.
     pub(crate) fn count(&self) -> usize {
         self.count
