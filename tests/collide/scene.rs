@@ -229,7 +229,7 @@ fn check_hulls(
         let mut random = Random::new(77);
         let motion = |row: usize| Motion {
             velocity: std::array::from_fn(|_| random.between(-2.0, 2.0) as f32),
-            angular_velocity: if row % 4 == 0 {
+            angular_velocity: if row.is_multiple_of(4) {
                 std::array::from_fn(|_| random.between(-1.0, 1.0) as f32)
             } else {
                 [0.0; 3]
@@ -798,7 +798,7 @@ fn rows_are_named_wherever_fixed_bodies_stand() {
             };
             let mut wanted = hits(&expected, &named);
             wanted.sort_unstable();
-            same(&name, hits(&scene, &|row| row), wanted, 30);
+            same(name, hits(&scene, &|row| row), wanted, 30);
         }
     }
 }

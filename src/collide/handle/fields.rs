@@ -47,6 +47,9 @@ pub(crate) struct FieldPairs {
     pairs: Vec<FieldPair>,
 }
 
+/// Rows with the numbers of their pairs, and the statistics of the search.
+pub(crate) type FieldRows<R> = (Vec<(u32, R)>, Stats);
+
 /// A height field, where it is.
 struct FieldAt<'a> {
     row: u32,
@@ -141,7 +144,7 @@ impl FieldPairs {
     }
 
     /// The rows of the pairs, in their order, each with the number of its pair.
-    pub(crate) fn ask<Q: PairQuery>(self, query: &Q) -> Result<Pending<(Vec<(u32, Q::Row)>, Stats)>> {
+    pub(crate) fn ask<Q: PairQuery>(self, query: &Q) -> Result<Pending<FieldRows<Q::Row>>> {
         let job = Job { of: self, next: 0, rows: Vec::new(), stats: Stats::default() };
         let query = query.clone();
         Pending::rounds(job, move |job| {

@@ -37,6 +37,9 @@ pub(crate) struct Answer<R> {
     pub(crate) triangles: Vec<R>,
 }
 
+/// An answer, with the number of changes before it.
+pub(crate) type Earlier<R> = (u64, Arc<Answer<R>>);
+
 /// An answer, and the number of changes before it.
 #[derive(Debug, Clone)]
 struct Entry {
@@ -96,7 +99,7 @@ impl Kept {
         self: &Arc<Self>,
         kind: Kind,
         changes: u64,
-    ) -> (Option<(u64, Arc<Answer<R>>)>, Option<Keep>) {
+    ) -> (Option<Earlier<R>>, Option<Keep>) {
         let mut all = lock(&self.0);
         let Some(entry) = all.of_kinds.get(&kind) else {
             all.of_kinds.insert(kind, Entry { changes: 0, answer: None });

@@ -98,6 +98,12 @@ struct Rays {
     fields: Option<(Fields, FieldRays)>,
 }
 
+/// Checked points.
+struct Points {
+    owned: OwnedPoints,
+    fields: Option<(Fields, Vec<[f64; 3]>)>,
+}
+
 /// Checked casts, one for each part of a shape.
 struct Casts {
     asked: Asked<PlacedCast>,
@@ -236,7 +242,7 @@ impl Snapshot {
         })
     }
 
-    fn points(&self, given: &[Point]) -> Result<(OwnedPoints, Option<(Fields, Vec<[f64; 3]>)>)> {
+    fn points(&self, given: &[Point]) -> Result<Points> {
         check_count("points", given.len())?;
         for (row, point) in given.iter().enumerate() {
             check_f64(Location::Point(row), "point", &point.position)?;
@@ -244,7 +250,7 @@ impl Snapshot {
         let worlds = given.iter().map(|point| point.world);
         let positions: Vec<[f64; 3]> = given.iter().map(|point| point.position).collect();
         let fields = self.fields(worlds.clone()).map(|fields| (fields, positions.clone()));
-        Ok((OwnedPoints::of_scene(positions, self.world_ranges(worlds)), fields))
+        Ok(Points { owned: OwnedPoints::of_scene(positions, self.world_ranges(worlds)), fields })
     }
 
     pub(crate) fn nearest_points(
@@ -252,7 +258,7 @@ impl Snapshot {
         given: &[Point],
         max_distance: f64,
     ) -> Result<Pending<Batch<NearestPoint>>> {
-        let (points, fields) = self.points(given)?;
+        let Points { owned: points, fields } = self.points(given)?;
         let (table, input, names) = (self.table, self.input, self.names);
         let found = names.targets(Pending::spawn(move |awaited| {
             let input = input.awaited_by(awaited);
@@ -267,7 +273,7 @@ impl Snapshot {
     }
 
     pub(crate) fn containments(self, given: &[Point]) -> Result<Pending<Batch<Containment>>> {
-        let (points, fields) = self.points(given)?;
+        let Points { owned: points, fields } = self.points(given)?;
         let (table, input, names) = (self.table, self.input, self.names);
         let found = names.targets(Pending::spawn(move |awaited| {
             rays::containing(&table.hulls, input.awaited_by(awaited), &table.searches, &points)

@@ -4,6 +4,7 @@ use crate::collide::broad_phase::cpu::*;
 use crate::collide::bvh::aabb::PLANE;
 use crate::collide::scene::bounds::EVERYTHING;
 use crate::collide::scene::bounds::tests::Random;
+use crate::collide::scene::rules::SMALL_WORLD;
 
 fn cube(middle: [f32; 3], half: f32) -> Aabb {
     Aabb::new(middle.map(|x| x - half), middle.map(|x| x + half))
