@@ -13,12 +13,30 @@
 //! out the subtrees whose bodies have mixed among themselves. Those are packed again each by itself, in the places that they have.
 //!
 //! # What was measured
-//! With one thread, 1,000 to 300,000 boxes in a cube (crowded or sparse) and on a plane, relative to a search for all pairs in a fresh tree.
-//! An order anew takes 0.5 to 1.5 where all is done. Refitting takes a tenth to a third for all bodies, and a hundredth for one in a hundred.
-//! Steps of a tenth of a body at random: after 16, 64 and 256 of them a search takes 1.1, 1.3 and 2.1 times as long, and so do rays and boxes,
-//! where the sample visits 1.1, 1.35 and 2.3 times as many nodes. One in 10,000 bodies put elsewhere each time: after 16, 64 and 256 of them pairs
-//! take 1.15, 1.5 and 3 times as long, rays 1.5, 2.7 and 5.8, the sample 1.6, 3 and 6.9. All exchanged at random: pairs 40 to 95, the sample 70 to
-//! 130. Where only some 5 % walk about in a corner, subtrees' costs double while the whole's grows by a tenth.
+//! With one thread, 1,000 to 300,000 boxes in a cube (crowded or sparse) and on a plane. All shares are of one search for all pairs in a fresh tree.
+//!
+//! | what | share |
+//! |---|---|
+//! | the whole order anew | 0.45 to 2, mostly 1 |
+//! | the boxes of all levels | 0.03 to 0.27 |
+//! | a refit of one body in 10, in 100, in 1,000 | 0.03 to 0.25, 0.01 to 0.05, 0.002 to 0.03 |
+//!
+//! How many times as long a search for pairs, a ray and a box take with the old order, and as many nodes the sample visits:
+//!
+//! | movement | pairs | rays | boxes | sample |
+//! |---|---|---|---|---|
+//! | all step by a tenth of a body at random, 16 times | 1.0 to 1.1 | 1.0 to 1.2 | 1.0 to 1.1 | 1.05 to 1.15 |
+//! | 64 times | 1.1 to 1.6 | 1.0 to 1.7 | 1.0 to 1.3 | 1.1 to 1.5 |
+//! | 256 times | 1.1 to 2.2 | 1.1 to 2.2 | 1.1 to 2.0 | 1.4 to 2.4 |
+//! | halves stream past each other, 16 times | 1.3 to 1.7 | 1.4 to 2.2 | 1.5 to 2.0 | 1.4 to 2.4 |
+//! | 64 times | 1.5 to 2.8 | 1.6 to 2.7 | 1.5 to 3.0 | 1.8 to 3.2 |
+//! | one in 10,000 is put elsewhere, 16 times | 1.1 to 1.4 | 1.5 to 1.7 | 1.25 to 1.7 | 1.6 to 2.2 |
+//! | 64 times | 1.5 to 2.9 | 2.7 to 3.6 | 1.9 to 3.4 | 3 to 5.1 |
+//! | all are exchanged at random, 1,000 to 100,000 | 10 to 1,200 | 9 to 1,100 | 5 to 760 | 12 to 1,200 |
+//! | one in 20, in a corner, walk about, 256 times | 1.02 to 1.1 | 1.03 to 1.1 | 1.01 to 1.1 | 1.05 to 1.12 |
+//!
+//! In the last line the costs of the subtrees in the corner doubled. Updates and searches of 100 such steps took in all 0.5 to 0.8 of what they take
+//! with a Morton order made anew each time, 0.6 to 0.95 of what they take with a packed one, and 0.9 to 1.15 where all are exchanged each time.
 
 use crate::collide::bvh::aabb::Aabb;
 use crate::collide::bvh::refit::StaleLanes;
@@ -30,14 +48,15 @@ use std::ops::Range;
 const SUBTREE_LEVEL: usize = 2;
 /// Places of such a subtree.
 const SUBTREE_LEN: usize = WIDTH.pow(SUBTREE_LEVEL as u32 + 1);
-/// What queries may lose before the whole order is made anew: in searches for pairs, by the nodes that they visit. Updates and searches took the same
-/// in all, to a tenth, with 1 to 3; with 0.3 up to half more.
+/// What queries may lose before the whole order is made anew, in queries: what it costs, by the nodes that the sample visits, which grow by half as
+/// much again as a search's time. Updates and searches took the same in all, to a tenth, with 1 to 3; with 0.3 up to half more.
 const REBUILD_LOSS: f64 = 1.5;
 /// The same for the order of one subtree. With 0.2 subtrees of a crowd that walks at random were packed all the time, for nothing; from 0.5 to 3 the
-/// sums were equal to a tenth.
+/// sums were equal to a tenth. In a corner that is stirred, whole orders were saved.
 const REPACK_LOSS: f64 = 1.5;
-/// Where at least one in so many bodies moved, the levels are built as if all had: almost every leaf holds one of them.
-const LEVELS_SHARE: usize = 4;
+/// Where at least one in so many bodies moved, the levels are built as if all had. Scattered, one in ten take as long to refit as all levels to build, one
+/// in five half as long again; neighbours take less.
+const LEVELS_SHARE: usize = 6;
 /// Bodies of the sample.
 const SAMPLE: usize = 64;
 /// As many of it tell whether a few moves did harm.
@@ -197,8 +216,7 @@ impl KeptTree {
                 self.stale.mark(place as usize);
             }
         }
-        let leaves = SUBTREE_LEN / WIDTH;
-        let is_touched = |&at: &usize| !self.stale.is_fresh(at * leaves..(at + 1) * leaves);
+        let is_touched = |&at: &usize| !self.stale.is_fresh(at * SUBTREE_LEN..(at + 1) * SUBTREE_LEN);
         let touched = (0..self.subtrees.len()).filter(is_touched).collect();
         self.tree.refit(aabbs, &mut self.stale);
         touched
@@ -468,6 +486,25 @@ mod tests {
             }
         }
         assert!(reorders[0] > 100 && reorders[2] > 10, "{reorders:?}");
+    }
+
+    /// So many moves that tasks share them, and not so many that the levels are built.
+    #[test]
+    fn tasks_share_what_moved() {
+        let mut random = Random(37);
+        for count in [65_600, 80_003] {
+            let mut boxes: Vec<Aabb> = (0..count).map(|_| somewhere(&mut random)).collect();
+            let mut kept_tree = KeptTree::new(&boxes, &[], 0);
+            for share in [6, 7, 8] {
+                let moved: Vec<u32> = (0..count as u32).filter(|body| body % share == share - 1).collect();
+                for &body in &moved {
+                    nudge(&mut boxes[body as usize], 0.2, &mut random);
+                }
+                assert_eq!(kept_tree.update(&boxes, &moved), Reorder::None);
+                assert!(moved.len() * LEVELS_SHARE < count || share == 6);
+                assert!(is_exact(kept_tree.tree(), &boxes), "{count} {share}");
+            }
+        }
     }
 
     /// Every subtree is packed, whatever its loss, with groups that begin and end within it.
