@@ -385,7 +385,7 @@ impl Tree {
 
 /// Bit `k` is set where lane `k` of a node holds any of some places.
 #[inline(always)]
-fn lanes_within(level: usize, index: usize, places: &Range<usize>) -> u32 {
+pub(super) fn lanes_within(level: usize, index: usize, places: &Range<usize>) -> u32 {
     let begin = index * WIDTH;
     let (first, last) = (places.start >> (3 * level), (places.end - 1) >> (3 * level));
     let from = first.saturating_sub(begin).min(WIDTH);
