@@ -76,7 +76,8 @@ impl NearRules {
         self.place_of.get(id as usize).copied().unwrap_or(id)
     }
 
-    fn allow(&self, body: u32, other: u32) -> bool {
+    /// Whether owners and exclusions let two bodies of one world meet.
+    pub(crate) fn allow(&self, body: u32, other: u32) -> bool {
         !self.rules.rules.has_filter() || self.rules.rules.allows(self.place(body), self.place(other))
     }
 }

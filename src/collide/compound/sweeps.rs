@@ -1,9 +1,12 @@
 //! Sweeps of compounds: all parts as bodies of their own that move as their bodies do.
 
+use glam::DVec3;
+
 use crate::collide::compound::columns::CompoundColumns;
 use crate::collide::compound::compounds::Compounds;
 use crate::collide::compound::field_nearest::NearRules;
-use crate::collide::compound::job::Rows;
+use crate::collide::compound::field_sweeps::{FieldSweeps, Numbered, levers};
+use crate::collide::compound::job::{Rows, add};
 use crate::collide::compound::rows::PartPair;
 use crate::collide::compound::whole::Whole;
 use crate::collide::hull::Dimension;
@@ -15,7 +18,7 @@ use crate::collide::scene::motion::Motion;
 use crate::collide::scene::pairs::{Pairs, check as check_pairs};
 use crate::collide::sweep::query::check;
 use crate::collide::sweep::rows::{Sweep, SweepOutcome};
-use crate::error::{Error, Location, Result};
+use crate::error::Result;
 use crate::observe::span;
 use crate::pending::Pending;
 
@@ -133,28 +136,22 @@ impl Compounds {
         kept: Rows,
     ) -> Result<Pending<Batch<PartPair<Sweep>>>> {
         check(columns.bodies.len(), motions, options.duration)?;
-        if let Some(row) = motions.iter().position(|motion| motion.angular_velocity != [0.0; 3]) {
-            let (given, allowed) =
-                (motions[row].angular_velocity, "it must be 0: compounds don't turn in a sweep");
-            return Err(Error::value(
-                Location::Motion(row),
-                "angular_velocity",
-                format!("{given:?}"),
-                allowed,
-            ));
-        }
         let whole = Whole::new(self, columns)?;
-        self.check_no_fields(columns)?;
         let rules = NearRules::new(self.rules(columns)?);
         let given = match pairs {
             Pairs::Given(pairs) => Some(self.pairs_of_parts(columns, &whole, pairs)?),
             _ => None,
         };
+        let fields = self.field_sweeps(columns, motions, pairs, options, &rules)?;
         let of_parts: Vec<Motion> = whole.bodies_of_parts().map(|body| motions[body as usize]).collect();
+        let arms = whole.bodies_of_parts().zip(whole.parts()).map(|(body, (_, position))| {
+            DVec3::from(position) - DVec3::from(columns.bodies[body as usize].position)
+        });
+        let levers = levers(&of_parts, arms);
         let names = whole.names(self);
         let found = whole.ask_with_owners(self, columns.exclusions, |arena, parts| {
             let pairs = given.as_ref().map_or(pairs, |given| Pairs::Given(&given.pairs));
-            arena.sweeps(parts, &of_parts, pairs, options)
+            arena.sweeps_with_levers(parts, (&of_parts, &levers), pairs, options)
         })?;
         Ok(found.chain(move |found| {
             let Batch { rows, stats, .. } = found;
@@ -163,45 +160,44 @@ impl Compounds {
                 let number = given.as_ref().map_or(0, |given| given.numbers[at]);
                 (number, PartPair { part_a, part_b, row: Sweep { a, b, ..row } })
             };
-            let mut rows: Vec<(usize, PartPair<Sweep>)> = rows
+            let rows: Numbered = rows
                 .into_iter()
                 .enumerate()
                 .filter(|(_, row)| row.outcome != SweepOutcome::Miss)
                 .map(named)
                 .collect();
-            let key = |(number, row): &(usize, PartPair<Sweep>)| {
-                (*number, [row.row.a, row.row.b].map(|id| rules.place(id)))
-            };
-            if kept == Rows::Bodies {
-                rows.sort_by(|a, b| {
-                    let parts = |row: &PartPair<Sweep>| (row.part_a, row.part_b);
-                    let by_time = a.1.row.time.total_cmp(&b.1.row.time);
-                    key(a).cmp(&key(b)).then(by_time).then(parts(&a.1).cmp(&parts(&b.1)))
-                });
-                rows.dedup_by_key(|row| key(row));
-            } else {
-                rows.sort_by_key(|row| (key(row), row.1.part_a, row.1.part_b));
-            }
-            let rows: Vec<PartPair<Sweep>> = rows.into_iter().map(|(_, row)| row).collect();
-            let stats = Stats { hit_count: rows.len() as u64, ..stats };
-            Ok(Pending::ready(Batch::new(rows, stats)))
+            Ok(match fields {
+                None => Pending::ready(in_order(rows, stats, kept, &rules)),
+                Some(fields) => fields.run()?.map(move |(more, of_fields)| {
+                    let (mut rows, mut stats) = (rows, stats);
+                    rows.extend(more);
+                    add(&mut stats, &of_fields);
+                    in_order(rows, stats, kept, &rules)
+                }),
+            })
         }))
     }
 
-    /// Checks that neither a body nor a static is a height field.
-    fn check_no_fields(&self, columns: CompoundColumns<'_>) -> Result<()> {
-        let is_field = |body: &_| self.shape(body).field().is_some();
-        if let Some(row) = columns.bodies.iter().position(is_field) {
-            let message = "it is a height field, which sweeps don't meet: cast shapes against it";
-            return Err(Error::invalid(Location::Body(row), message));
+    /// The sweeps of the pairs of checked bodies of which one at least is a height field; `None` where no body is one.
+    fn field_sweeps(
+        &self,
+        columns: CompoundColumns<'_>,
+        motions: &[Motion],
+        pairs: Pairs<'_>,
+        options: &SweepOptions,
+        rules: &NearRules,
+    ) -> Result<Option<FieldSweeps>> {
+        if !self.all_bodies(columns).any(|(_, body)| self.shape(body).field().is_some()) {
+            return Ok(None);
         }
-        if let Some(row) = self.statics().iter().position(is_field) {
-            let message = format!(
-                "static {row} of the compounds is a height field, which sweeps don't meet: cast shapes against it"
-            );
-            return Err(Error::invalid(Location::Argument, message));
+        let crowd = self.crowd(columns, 0.0)?;
+        let mut fields =
+            FieldSweeps { crowd, motions: motions.to_vec(), options: *options, pairs: Vec::new() };
+        match pairs {
+            Pairs::Given(pairs) => fields.take_given(pairs),
+            Pairs::BroadPhase | Pairs::Exhaustive => fields.list_pairs(columns.worlds, rules)?,
         }
-        Ok(())
+        Ok(Some(fields))
     }
 
     /// The pairs of parts of given pairs of bodies.
@@ -236,6 +232,26 @@ impl Compounds {
         }
         Ok(given)
     }
+}
+
+/// The rows of an answer in their order: all, or the first of each pair of bodies.
+fn in_order(mut rows: Numbered, stats: Stats, kept: Rows, rules: &NearRules) -> Batch<PartPair<Sweep>> {
+    let key = |(number, row): &(usize, PartPair<Sweep>)| {
+        (*number, [row.row.a, row.row.b].map(|id| rules.place(id)))
+    };
+    if kept == Rows::Bodies {
+        rows.sort_by(|a, b| {
+            let parts = |row: &PartPair<Sweep>| (row.part_a, row.part_b);
+            let by_time = a.1.row.time.total_cmp(&b.1.row.time);
+            key(a).cmp(&key(b)).then(by_time).then(parts(&a.1).cmp(&parts(&b.1)))
+        });
+        rows.dedup_by_key(|row| key(row));
+    } else {
+        rows.sort_by_key(|row| (key(row), row.1.part_a, row.1.part_b));
+    }
+    let rows: Vec<PartPair<Sweep>> = rows.into_iter().map(|(_, row)| row).collect();
+    let stats = Stats { hit_count: rows.len() as u64, ..stats };
+    Batch::new(rows, stats)
 }
 
 /// Pairs of parts, and the numbers of the pairs of bodies that they are of.

@@ -593,35 +593,46 @@ impl Arena {
         span!("hullfield.collide.sweeps", bodies = columns.bodies.len());
         timed_call(|| {
             query::check(columns.bodies.len(), motions, options.duration)?;
-            self.about(&columns)?.sweeps_about(columns, motions, pairs, options)
+            self.about(&columns)?.sweeps_about(columns, (motions, &[]), pairs, options)
         })
+    }
+
+    /// [`sweeps`](Self::sweeps) of bodies that turn about other points than their positions. `levers` are from these points to the
+    /// bodies' positions: see [`SweepQuery`](query::SweepQuery). No kernel knows them, so the CPU's threads answer where there are any. The motions
+    /// must have been checked.
+    pub(crate) fn sweeps_with_levers(
+        &self,
+        columns: BodyColumns<'_>,
+        (motions, levers): (&[Motion], &[DVec3]),
+        pairs: Pairs<'_>,
+        options: &SweepOptions,
+    ) -> Result<Pending<Batch<Sweep>>> {
+        self.about(&columns)?.sweeps_about(columns, (motions, levers), pairs, options)
     }
 
     fn sweeps_about(
         &self,
         columns: BodyColumns<'_>,
-        motions: &[Motion],
+        (motions, levers): (&[Motion], &[DVec3]),
         pairs: Pairs<'_>,
         options: &SweepOptions,
     ) -> Result<Pending<Batch<Sweep>>> {
         let &SweepOptions { duration, witness } = options;
-        let gpu =
-            self.gpu.as_ref().filter(|gpu| self.options.precision == Precision::Fast && gpu.can_run(true));
+        let is_fast = self.options.precision == Precision::Fast && levers.is_empty();
+        let gpu = self.gpu.as_ref().filter(|gpu| is_fast && gpu.can_run(true));
         let on_cpu = gpu.is_none();
         let layout = Layout { packed: !on_cpu || pairs == Pairs::BroadPhase, placed: on_cpu };
         let mut input = self.input(columns, pairs, layout)?;
         let order = std::mem::take(&mut input.order);
-        let motions: Vec<Motion> = match &order[..] {
-            [] => motions.to_vec(),
-            order => order.iter().map(|&row| motions[row as usize]).collect(),
-        };
+        let motions = in_order(motions, &order);
+        let levers = if levers.is_empty() { Vec::new() } else { in_order(levers, &order) };
         let (scene, precision) = (Arc::clone(&self.scene), self.options.precision);
         if let Some(gpu) = gpu.filter(|_| !input.is_empty()) {
             return Ok(named(gpu::sweeps::sweeps(gpu, &scene, input, motions, duration, witness)?, order));
         }
         let found = Pending::spawn(move |awaited| {
             let input = input.awaited_by(awaited);
-            let found = query::sweeps(&scene, &input, &motions, duration, precision, witness);
+            let found = query::sweeps(&scene, &input, (&motions, &levers), duration, precision, witness);
             scene.give_back(input);
             found
         });
@@ -735,6 +746,14 @@ impl Arena {
         }
         let positions: Vec<DVec3> = columns.positions.iter().copied().map(DVec3::from).collect();
         Ok(trace(&self.scene, Stored { bodies: &bodies, positions: &positions }, pair))
+    }
+}
+
+/// The values of the bodies in an order of rows; an empty order is that of the rows.
+fn in_order<T: Copy>(values: &[T], order: &[u32]) -> Vec<T> {
+    match order {
+        [] => values.to_vec(),
+        order => order.iter().map(|&row| values[row as usize]).collect(),
     }
 }
 

@@ -8,6 +8,7 @@ use web_time::Instant;
 use crate::collide::broad_phase::cpu;
 use crate::collide::broad_phase::estimate::{check_row_count, check_row_count_exhaustive};
 use crate::collide::bvh::aabb::Aabb;
+use crate::collide::gjk::pose::Placement;
 use crate::collide::hull::support::Supports;
 use crate::collide::narrow_phase::exact;
 use crate::collide::narrow_phase::measure;
@@ -37,6 +38,8 @@ const TASK: usize = 256;
 const TRAVEL_LIMIT: f64 = 1e18;
 /// How many full turns a body may make during a sweep.
 const TURN_LIMIT: f64 = 1000.0;
+/// More than what f64 rounds off a sum with the lever of a body, as a share of the lever: a few times 1.1e-16.
+const LEVER_ERROR: f64 = 1e-14;
 
 /// Checks the motions and the duration of a sweep.
 pub(crate) fn check(body_count: usize, motions: &[Motion], duration: f32) -> Result<()> {
@@ -94,6 +97,12 @@ pub(crate) struct SweepQuery<'a> {
     pub(crate) scene: &'a Scene,
     pub(crate) input: &'a QueryInput,
     pub(crate) motions: &'a [Motion],
+    /// From the point that each mover turns about to its hull's origin at the start, in world units and axes; empty where all turn about
+    /// these origins. It is 0 for a mover that does not turn, and for a half-space. Velocities are those of these points.
+    ///
+    /// With positions in f64 a lever is the difference of the hull's origin and the point. It is exact, or no shorter than the nearer of the two
+    /// to the world's origin. So the position less the lever is the point to within [`LEVER_ERROR`] of the lever.
+    pub(crate) levers: &'a [DVec3],
     pub(crate) duration: f64,
     pub(crate) precision: Precision,
 }
@@ -112,14 +121,14 @@ struct SweptRows {
 pub(crate) fn sweeps(
     scene: &Scene,
     input: &QueryInput,
-    motions: &[Motion],
+    (motions, levers): (&[Motion], &[DVec3]),
     duration: f32,
     precision: Precision,
     witness: bool,
 ) -> Result<Batch<Sweep>> {
     let begin = Instant::now();
     let budget = RowBudget::new::<Sweep>(input.answer_limit).awaited_by(&input.awaited);
-    let query = SweepQuery { scene, input, motions, duration: f64::from(duration), precision };
+    let query = SweepQuery { scene, input, motions, levers, duration: f64::from(duration), precision };
     let (parts, candidate_count) = match &input.pairs {
         OwnedPairs::Given(pairs) => (query.examine(pairs, true), pairs.len() as u64),
         OwnedPairs::BroadPhase => query.examine_near(&budget)?,
@@ -152,7 +161,7 @@ impl SweepQuery<'_> {
                 return None;
             }
             let [a, b] = exact::placements(&self.scene.hulls, stored, [row.a, row.b]);
-            let moved = [a.moved(&self.motion(row.a), row.time), b.moved(&self.motion(row.b), row.time)];
+            let moved = [(a, row.a), (b, row.b)].map(|(placed, id)| self.moved(placed, id, row.time));
             let found = exact::measure_placed(&moved);
             Some((found, stored.base(&self.scene.hulls, [row.a, row.b])))
         };
@@ -168,6 +177,23 @@ impl SweepQuery<'_> {
     fn motion(&self, body: u32) -> Motion {
         // Statics have no motion.
         self.motions.get(body as usize).copied().unwrap_or_default()
+    }
+
+    /// From the point that a body turns about to its hull's origin at the start.
+    fn lever(&self, body: u32) -> DVec3 {
+        self.levers.get(body as usize).copied().unwrap_or_default()
+    }
+
+    /// Where the placement of a body at the start is at a time.
+    fn moved<'a>(&self, start: Placement<'a>, body: u32, time: f64) -> Placement<'a> {
+        start.moved_about(&self.motion(body), self.lever(body), time)
+    }
+
+    /// From the point that `b` turns about to that of `a`, at the start.
+    fn between(&self, a: u32, b: u32) -> DVec3 {
+        let stored = self.input.stored();
+        let [a, b] = [a, b].map(|body| stored.position(body) - self.lever(body));
+        a - b
     }
 
     /// The rows of pairs whose swept boxes overlap, and the number of these pairs.
@@ -203,10 +229,12 @@ impl SweepQuery<'_> {
         for (index, (aabb, body)) in boxes.iter_mut().zip(&self.input.packed).enumerate() {
             let motion = self.motion(index as u32);
             if !aabb.is_plane() {
-                let origin = self.input.position(index as u32);
+                let lever = self.lever(index as u32);
+                let pivot = self.input.position(index as u32) - lever;
                 // f32 positions are exact; others are rounded as the excess says.
                 let off = if self.input.is_far() { f64::from(body.excess) } else { 0.0 };
-                *aabb = swept_box(aabb, body, (origin, off), &motion, self.duration);
+                let off = off + LEVER_ERROR * lever.length();
+                *aabb = swept_box(aabb, body, (pivot, off), &motion, self.duration);
             } else if motion != Motion::default() {
                 // A half-space that moves may reach everything.
                 aabb.min = [-bounds::EVERYTHING; 3];
@@ -303,24 +331,27 @@ impl SweepQuery<'_> {
         }
     }
 
-    /// Whether the bounding balls about the origins of two bodies never meet. They contain the bodies however these rotate.
+    /// Whether the bounding balls about the points that two bodies turn about never meet. These points move on straight lines, and a rotation
+    /// about its point leaves each vertex as far from it: so the balls contain the bodies however these rotate.
     fn never_meets(&self, a: u32, b: u32, velocity: DVec3) -> bool {
-        let stored = self.input.stored();
-        let offset = stored.position(a) - stored.position(b);
         let reach = self.reach(a) + self.reach(b);
-        meeting(offset, velocity, reach * 1.000_006, self.duration).is_none()
+        meeting(self.between(a, b), velocity, reach * 1.000_006, self.duration).is_none()
     }
 
-    /// Upper bound of how far rotation moves a point of a body away from where translation alone would take it: the chord of the angle.
+    /// Upper bound of how far rotation moves a point of a body away from where translation alone would take it. A point that is ρ from the axis
+    /// through the point that the body turns about is moved by the chord of the angle θ, 2 ρ sin(θ / 2), which is at most ρ θ and 2 ρ. No ρ is
+    /// above the reach.
     fn spin(&self, body: u32) -> f64 {
         let angle = DVec3::from(self.motion(body).angular_velocity.map(f64::from)).length() * self.duration;
         self.reach(body) * angle.min(2.0) * 1.000_002
     }
 
-    /// Bounding radius of a body about its hull's origin.
+    /// Bounding radius of a body about the point that it turns about.
     fn reach(&self, body: u32) -> f64 {
         let placed = &self.input.placed[body as usize];
-        let reach = (placed.center() - self.input.position(body)).length() + placed.radius();
+        let lever = self.lever(body);
+        let arm = placed.center() - self.input.position(body) + lever;
+        let reach = arm.length() + placed.radius() + LEVER_ERROR * lever.length();
         // f32 positions are exact.
         if self.input.is_far() { reach + f64::from(placed.excess) } else { reach }
     }
@@ -359,9 +390,8 @@ impl SweepQuery<'_> {
         let bodies = [a, b].map(|body| &self.input.bodies[body as usize]);
         let motions = [self.motion(a), self.motion(b)];
         let hulls = bodies.map(|body| &self.scene.hulls[body.hull as usize]);
-        let stored = self.input.stored();
-        let offset = stored.position(a) - stored.position(b);
-        let pair = ExactPair::new(hulls, bodies, offset, [&motions[0], &motions[1]]);
+        let levers = [self.lever(a), self.lever(b)];
+        let pair = ExactPair::about(hulls, bodies, levers, self.between(a, b), [&motions[0], &motions[1]]);
         match pair.sweep(self.duration, self.precision == Precision::Exact, axis) {
             Impact::Hit { time, normal } => Swept::hit(time, normal),
             Impact::Miss => Swept::MISS,
@@ -422,26 +452,27 @@ fn examine(query: &SweepQuery<'_>, pairs: &[[u32; 2]], keeps_all: bool, part: &m
     }
 }
 
-/// The swept box of a body, from its box at the start. `origin` is the position of its hull's origin, and how much this may be off.
+/// The swept box of a body, from its box at the start. `pivot` is the point that it turns about, and how much this may be off.
 fn swept_box(
     aabb: &Aabb,
     body: &PackedBody,
-    (origin, off): (DVec3, f64),
+    (pivot, off): (DVec3, f64),
     motion: &Motion,
     duration: f64,
 ) -> Aabb {
     let mut start = *aabb;
     if motion.angular_velocity != [0.0; 3] {
-        // Two boxes contain the body however it rotates: that of the ball about its origin, and its own box widened by the chord.
+        // Two boxes contain the body however it rotates: that of the ball about the pivot, which holds each vertex at its distance from there, and
+        // its own box widened by the chord, the most that rotation moves a point (`SweepQuery::spin`). So does what both contain.
         let arm: f64 = (0..3)
-            .map(|i| f64::from(body.position[i]) + f64::from(body.remainder[i]) - origin[i])
+            .map(|i| f64::from(body.position[i]) + f64::from(body.remainder[i]) - pivot[i])
             .map(|x| x * x)
             .sum();
         let reach = (arm.sqrt() + f64::from(body.radius)) * 1.000_001 + off;
         let angle = DVec3::from(motion.angular_velocity.map(f64::from)).length() * duration;
         let spin = reach * angle.min(2.0) * 1.000_001;
         for i in 0..3 {
-            let (low, high) = (origin[i] - reach, origin[i] + reach);
+            let (low, high) = (pivot[i] - reach, pivot[i] + reach);
             start.min[i] = start.min[i].min(below(low.max(f64::from(start.min[i]) - spin)));
             start.max[i] = start.max[i].max(above(high.min(f64::from(start.max[i]) + spin)));
         }

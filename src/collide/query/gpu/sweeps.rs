@@ -157,13 +157,14 @@ impl DeviceQuery for DeviceSweeps {
         budget: &RowBudget,
     ) -> Result<bool> {
         let (motions, duration) = (&self.motions[..], f64::from(self.duration));
-        let boxes = || SweepQuery { scene, input, motions, duration, precision: Precision::Fast }.boxes();
+        let (levers, precision) = (&[][..], Precision::Fast);
+        let boxes = || SweepQuery { scene, input, motions, levers, duration, precision }.boxes();
         check_row_count_on_host(scene, input, counted_so_far, 0.0, &boxes, budget, &|sample, pairs| {
             // Statics do not move.
             let motion = |&id: &u32| motions.get(id as usize).copied().unwrap_or_default();
             let motions: Vec<Motion> = sample.ids.iter().map(motion).collect();
-            let (input, precision) = (&sample.input, Precision::Fast);
-            SweepQuery { scene, input, motions: &motions, duration, precision }.row_count(pairs)
+            let (input, motions) = (&sample.input, &motions[..]);
+            SweepQuery { scene, input, motions, levers, duration, precision }.row_count(pairs)
         })
     }
 
@@ -180,7 +181,8 @@ impl DeviceQuery for DeviceSweeps {
         }
         let settle_begin = Instant::now();
         let duration = f64::from(self.duration);
-        let query = SweepQuery { scene, input, motions: &self.motions, duration, precision: Precision::Fast };
+        let (motions, levers, precision) = (&self.motions[..], &[][..], Precision::Fast);
+        let query = SweepQuery { scene, input, motions, levers, duration, precision };
         let found = map(&self.rows, |row| row.swept(scene, input, duration));
         let open: Vec<&DeviceSweepRow> =
             self.rows.iter().zip(&found).filter(|(_, found)| found.is_none()).map(|(row, _)| row).collect();
