@@ -29,6 +29,7 @@ use crate::collide::scene::frame::Frame;
 use crate::collide::scene::motion::Motion;
 use crate::collide::scene::pairs::Pairs;
 use crate::collide::scene::placed::rotation;
+use crate::collide::sweep::query::Moves;
 use crate::collide::sweep::rows::{Sweep, SweepOutcome};
 use crate::error::{Error, Result};
 use crate::pending::{Pending, Round};
@@ -296,7 +297,12 @@ impl Job {
         );
         let options = sweeps.options;
         let ask = move |arena: &Arena, columns: BodyColumns<'_>, pairs: Pairs<'_>| {
-            arena.sweeps_with_levers(columns, (&motions, &levers), pairs, &options)
+            arena.sweeps_with_levers(
+                columns,
+                Moves { levers: &levers, ..Moves::new(&motions) },
+                pairs,
+                &options,
+            )
         };
         let pending = instances.ask(&sweeps.crowd.arena, &ask)?;
         Ok(pending.chain(move |batch: Batch<Sweep>| {
@@ -336,7 +342,7 @@ fn put_in_order(instances: &mut Instances) {
     }
 }
 
-/// The levers of parts that turn with their bodies: see [`SweepQuery`](crate::collide::sweep::query::SweepQuery). Empty where all are 0.
+/// The levers of parts that turn with their bodies: see [`Moves`]. Empty where all are 0.
 pub(crate) fn levers(motions: &[Motion], arms: impl Iterator<Item = DVec3>) -> Vec<DVec3> {
     let lever = |(motion, arm): (&Motion, DVec3)| match motion.angular_velocity == [0.0; 3] {
         true => DVec3::ZERO,

@@ -183,14 +183,5 @@ impl<R: NamedRow> Job<R> {
 
 /// Adds the counts and times of a window.
 pub(crate) fn add(sum: &mut Stats, window: &Stats) {
-    sum.candidate_count += window.candidate_count;
-    sum.refined_count += window.refined_count;
-    sum.settled_count += window.settled_count;
-    sum.rerun_count += window.rerun_count;
-    let (times, more) = (&mut sum.times, &window.times);
-    times.upload_ms += more.upload_ms;
-    times.compile_ms += more.compile_ms;
-    times.kernels_ms += more.kernels_ms;
-    times.readback_ms += more.readback_ms;
-    times.settle_ms += more.settle_ms;
+    sum.add(window);
 }

@@ -16,7 +16,7 @@ use crate::collide::query::options::SweepOptions;
 use crate::collide::scene::budget::RowBudget;
 use crate::collide::scene::motion::Motion;
 use crate::collide::scene::pairs::{Pairs, check as check_pairs};
-use crate::collide::sweep::query::check;
+use crate::collide::sweep::query::{Moves, check};
 use crate::collide::sweep::rows::{Sweep, SweepOutcome};
 use crate::error::Result;
 use crate::observe::span;
@@ -151,7 +151,8 @@ impl Compounds {
         let names = whole.names(self);
         let found = whole.ask_with_owners(self, columns.exclusions, |arena, parts| {
             let pairs = given.as_ref().map_or(pairs, |given| Pairs::Given(&given.pairs));
-            arena.sweeps_with_levers(parts, (&of_parts, &levers), pairs, options)
+            let moves = Moves { levers: &levers, ..Moves::new(&of_parts) };
+            arena.sweeps_with_levers(parts, moves, pairs, options)
         })?;
         Ok(found.chain(move |found| {
             let Batch { rows, stats, .. } = found;

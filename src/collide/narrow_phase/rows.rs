@@ -237,6 +237,22 @@ pub struct Stats {
     pub times: Times,
 }
 
+impl Stats {
+    /// Adds the counts and times of another part of the query, but those of the whole: its hits and its total time.
+    pub(crate) fn add(&mut self, part: &Self) {
+        self.candidate_count += part.candidate_count;
+        self.refined_count += part.refined_count;
+        self.settled_count += part.settled_count;
+        self.rerun_count += part.rerun_count;
+        let (times, more) = (&mut self.times, &part.times);
+        times.upload_ms += more.upload_ms;
+        times.compile_ms += more.compile_ms;
+        times.kernels_ms += more.kernels_ms;
+        times.readback_ms += more.readback_ms;
+        times.settle_ms += more.settle_ms;
+    }
+}
+
 /// Where the time of a query went, in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]

@@ -36,6 +36,7 @@ use crate::collide::scene::rules::OrderedRules;
 use crate::collide::scene::statics::Statics;
 use crate::collide::scene::stored::Stored;
 use crate::collide::sweep::query;
+use crate::collide::sweep::query::Moves;
 use crate::collide::sweep::rows::Sweep;
 use crate::collide::warm::cache::WarmStart;
 use crate::engine::Engine;
@@ -593,37 +594,30 @@ impl Arena {
         span!("hullfield.collide.sweeps", bodies = columns.bodies.len());
         timed_call(|| {
             query::check(columns.bodies.len(), motions, options.duration)?;
-            self.about(&columns)?.sweeps_about(columns, (motions, &[]), pairs, options)
+            self.about(&columns)?.sweeps_about(columns, Moves::new(motions), pairs, options)
         })
     }
 
-    /// [`sweeps`](Self::sweeps) of bodies that turn about other points than their positions. `levers` are from these points to the
-    /// bodies' positions: see [`SweepQuery`](query::SweepQuery). No kernel knows them, so the CPU's threads answer where there are any. The motions
-    /// must have been checked.
-    pub(crate) fn sweeps_with_levers(
-        &self,
-        columns: BodyColumns<'_>,
-        (motions, levers): (&[Motion], &[DVec3]),
-        pairs: Pairs<'_>,
-        options: &SweepOptions,
-    ) -> Result<Pending<Batch<Sweep>>> {
-        self.about(&columns)?.sweeps_about(columns, (motions, levers), pairs, options)
+    /// Whether a GPU sweeps bodies that turn about their positions.
+    pub(super) fn sweeps_on_gpu(&self) -> bool {
+        self.options.precision == Precision::Fast && self.gpu.as_ref().is_some_and(|gpu| gpu.can_run(true))
     }
 
-    fn sweeps_about(
+    /// Levers are for the CPU: no kernel knows them.
+    pub(super) fn sweeps_about(
         &self,
         columns: BodyColumns<'_>,
-        (motions, levers): (&[Motion], &[DVec3]),
+        moves: Moves<'_>,
         pairs: Pairs<'_>,
         options: &SweepOptions,
     ) -> Result<Pending<Batch<Sweep>>> {
         let &SweepOptions { duration, witness } = options;
-        let is_fast = self.options.precision == Precision::Fast && levers.is_empty();
-        let gpu = self.gpu.as_ref().filter(|gpu| is_fast && gpu.can_run(true));
+        let gpu = self.gpu.as_ref().filter(|_| moves.levers.is_empty() && self.sweeps_on_gpu());
         let on_cpu = gpu.is_none();
         let layout = Layout { packed: !on_cpu || pairs == Pairs::BroadPhase, placed: on_cpu };
         let mut input = self.input(columns, pairs, layout)?;
         let order = std::mem::take(&mut input.order);
+        let Moves { motions, levers, levers_only } = moves;
         let motions = in_order(motions, &order);
         let levers = if levers.is_empty() { Vec::new() } else { in_order(levers, &order) };
         let (scene, precision) = (Arc::clone(&self.scene), self.options.precision);
@@ -632,7 +626,8 @@ impl Arena {
         }
         let found = Pending::spawn(move |awaited| {
             let input = input.awaited_by(awaited);
-            let found = query::sweeps(&scene, &input, (&motions, &levers), duration, precision, witness);
+            let moves = Moves { motions: &motions, levers: &levers, levers_only };
+            let found = query::sweeps(&scene, &input, moves, duration, precision, witness);
             scene.give_back(input);
             found
         });

@@ -16,7 +16,6 @@ use crate::collide::narrow_phase::measure::shift;
 use crate::collide::narrow_phase::measured::Outcome;
 use crate::collide::narrow_phase::rows::{Batch, Precision, Stats};
 use crate::collide::narrow_phase::settle::log_settled;
-use crate::collide::scene::body::Body;
 use crate::collide::scene::bounds;
 use crate::collide::scene::budget::RowBudget;
 use crate::collide::scene::motion::Motion;
@@ -92,10 +91,9 @@ pub(crate) fn check_motions(
     Ok(())
 }
 
-/// The input of a query for sweeps.
-pub(crate) struct SweepQuery<'a> {
-    pub(crate) scene: &'a Scene,
-    pub(crate) input: &'a QueryInput,
+/// How the movers of a query move.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Moves<'a> {
     pub(crate) motions: &'a [Motion],
     /// From the point that each mover turns about to its hull's origin at the start, in world units and axes; empty where all turn about
     /// these origins. It is 0 for a mover that does not turn, and for a half-space. Velocities are those of these points.
@@ -103,6 +101,32 @@ pub(crate) struct SweepQuery<'a> {
     /// With positions in f64 a lever is the difference of the hull's origin and the point. It is exact, or no shorter than the nearer of the two
     /// to the world's origin. So the position less the lever is the point to within [`LEVER_ERROR`] of the lever.
     pub(crate) levers: &'a [DVec3],
+    /// Whether pairs in which neither has a lever are left out, unless they are given.
+    pub(crate) levers_only: bool,
+}
+
+impl<'a> Moves<'a> {
+    /// Movers that turn about their hulls' origins.
+    pub(crate) fn new(motions: &'a [Motion]) -> Self {
+        Self { motions, ..Self::default() }
+    }
+
+    /// From the point that a body turns about to its hull's origin at the start.
+    pub(crate) fn lever(&self, body: u32) -> DVec3 {
+        self.levers.get(body as usize).copied().unwrap_or_default()
+    }
+
+    /// Whether one of two bodies has a lever.
+    pub(crate) fn has_lever(&self, pair: [u32; 2]) -> bool {
+        pair.iter().any(|&body| self.lever(body) != DVec3::ZERO)
+    }
+}
+
+/// The input of a query for sweeps.
+pub(crate) struct SweepQuery<'a> {
+    pub(crate) scene: &'a Scene,
+    pub(crate) input: &'a QueryInput,
+    pub(crate) moves: Moves<'a>,
     pub(crate) duration: f64,
     pub(crate) precision: Precision,
 }
@@ -121,14 +145,14 @@ struct SweptRows {
 pub(crate) fn sweeps(
     scene: &Scene,
     input: &QueryInput,
-    (motions, levers): (&[Motion], &[DVec3]),
+    moves: Moves<'_>,
     duration: f32,
     precision: Precision,
     witness: bool,
 ) -> Result<Batch<Sweep>> {
     let begin = Instant::now();
     let budget = RowBudget::new::<Sweep>(input.answer_limit).awaited_by(&input.awaited);
-    let query = SweepQuery { scene, input, motions, levers, duration: f64::from(duration), precision };
+    let query = SweepQuery { scene, input, moves, duration: f64::from(duration), precision };
     let (parts, candidate_count) = match &input.pairs {
         OwnedPairs::Given(pairs) => (query.examine(pairs, true), pairs.len() as u64),
         OwnedPairs::BroadPhase => query.examine_near(&budget)?,
@@ -176,23 +200,18 @@ impl SweepQuery<'_> {
 
     fn motion(&self, body: u32) -> Motion {
         // Statics have no motion.
-        self.motions.get(body as usize).copied().unwrap_or_default()
-    }
-
-    /// From the point that a body turns about to its hull's origin at the start.
-    fn lever(&self, body: u32) -> DVec3 {
-        self.levers.get(body as usize).copied().unwrap_or_default()
+        self.moves.motions.get(body as usize).copied().unwrap_or_default()
     }
 
     /// Where the placement of a body at the start is at a time.
     fn moved<'a>(&self, start: Placement<'a>, body: u32, time: f64) -> Placement<'a> {
-        start.moved_about(&self.motion(body), self.lever(body), time)
+        start.moved_about(&self.motion(body), self.moves.lever(body), time)
     }
 
     /// From the point that `b` turns about to that of `a`, at the start.
     fn between(&self, a: u32, b: u32) -> DVec3 {
         let stored = self.input.stored();
-        let [a, b] = [a, b].map(|body| stored.position(body) - self.lever(body));
+        let [a, b] = [a, b].map(|body| stored.position(body) - self.moves.lever(body));
         a - b
     }
 
@@ -204,10 +223,8 @@ impl SweepQuery<'_> {
         let none = StaticBoxes::default();
         let static_boxes = self.input.statics.as_ref().map_or(&none, |statics| &statics.boxes);
         search.begin(static_boxes, 0.0);
-        let bodies = &self.input.bodies;
-        let meets = |[a, b]: [u32; 2]| self.meets(&bodies[a as usize], &bodies[b as usize]);
         let met = |pairs: &[[u32; 2]]| -> Vec<[u32; 2]> {
-            pairs.iter().copied().filter(|&pair| meets(pair)).collect()
+            pairs.iter().copied().filter(|&pair| self.meets(pair)).collect()
         };
         check_row_count(&search, static_boxes, 0.0, budget, &|pairs| self.row_count(pairs))?;
         let (mut parts, mut count) = (Vec::new(), 0);
@@ -229,7 +246,7 @@ impl SweepQuery<'_> {
         for (index, (aabb, body)) in boxes.iter_mut().zip(&self.input.packed).enumerate() {
             let motion = self.motion(index as u32);
             if !aabb.is_plane() {
-                let lever = self.lever(index as u32);
+                let lever = self.moves.lever(index as u32);
                 let pivot = self.input.position(index as u32) - lever;
                 // f32 positions are exact; others are rounded as the excess says.
                 let off = if self.input.is_far() { f64::from(body.excess) } else { 0.0 };
@@ -246,19 +263,22 @@ impl SweepQuery<'_> {
 
     /// How many of some pairs have rows.
     pub(crate) fn row_count(&self, pairs: &[[u32; 2]]) -> usize {
-        let bodies = &self.input.bodies;
-        let meets = |&[a, b]: &[u32; 2]| self.meets(&bodies[a as usize], &bodies[b as usize]);
-        let met: Vec<[u32; 2]> = pairs.iter().copied().filter(meets).collect();
+        let met: Vec<[u32; 2]> = pairs.iter().copied().filter(|&pair| self.meets(pair)).collect();
         let mut part = SweptRows::default();
         met.chunks(TASK).for_each(|pairs| examine(self, pairs, false, &mut part));
         part.rows.len()
     }
 
-    /// Whether a pair that was not given is examined: groups and masks accept it, and not both are half-spaces.
-    fn meets(&self, a: &Body, b: &Body) -> bool {
+    /// Whether a pair that was not given is examined: groups and masks accept it, not both are half-spaces, and one has a lever where that is asked
+    /// for.
+    fn meets(&self, pair: [u32; 2]) -> bool {
         let records = &self.scene.supports.records;
+        let [a, b] = pair.map(|body| &self.input.bodies[body as usize]);
         let planes = [a, b].map(|body| records[body.hull as usize].half_space != 0);
-        (a.group & b.mask) != 0 && (b.group & a.mask) != 0 && planes != [true; 2]
+        (a.group & b.mask) != 0
+            && (b.group & a.mask) != 0
+            && planes != [true; 2]
+            && (!self.moves.levers_only || self.moves.has_lever(pair))
     }
 
     fn examine(&self, pairs: &[[u32; 2]], keeps_all: bool) -> Vec<SweptRows> {
@@ -275,7 +295,6 @@ impl SweepQuery<'_> {
     /// All pairs, a body's partners at a time.
     fn examine_exhaustive(&self, budget: &RowBudget) -> Result<Vec<SweptRows>> {
         check_row_count_exhaustive(self.scene, self.input, budget, &|pairs| self.row_count(pairs))?;
-        let bodies = &self.input.bodies;
         let rules = &self.input.rules;
         let task = |a: u32| {
             let mut part = SweptRows::default();
@@ -287,9 +306,7 @@ impl SweepQuery<'_> {
             let mut left = movers.len() + statics.len();
             for b in movers.chain(statics) {
                 left -= 1;
-                if self.meets(&bodies[a as usize], &bodies[b as usize])
-                    && (!rules.has_filter() || rules.allows(a, b))
-                {
+                if self.meets([a, b]) && (!rules.has_filter() || rules.allows(a, b)) {
                     pairs.push([a, b]);
                 }
                 if pairs.len() == TASK || left == 0 {
@@ -349,7 +366,7 @@ impl SweepQuery<'_> {
     /// Bounding radius of a body about the point that it turns about.
     fn reach(&self, body: u32) -> f64 {
         let placed = &self.input.placed[body as usize];
-        let lever = self.lever(body);
+        let lever = self.moves.lever(body);
         let arm = placed.center() - self.input.position(body) + lever;
         let reach = arm.length() + placed.radius() + LEVER_ERROR * lever.length();
         // f32 positions are exact.
@@ -390,7 +407,7 @@ impl SweepQuery<'_> {
         let bodies = [a, b].map(|body| &self.input.bodies[body as usize]);
         let motions = [self.motion(a), self.motion(b)];
         let hulls = bodies.map(|body| &self.scene.hulls[body.hull as usize]);
-        let levers = [self.lever(a), self.lever(b)];
+        let levers = [self.moves.lever(a), self.moves.lever(b)];
         let pair = ExactPair::about(hulls, bodies, levers, self.between(a, b), [&motions[0], &motions[1]]);
         match pair.sweep(self.duration, self.precision == Precision::Exact, axis) {
             Impact::Hit { time, normal } => Swept::hit(time, normal),
