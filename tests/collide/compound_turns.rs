@@ -302,7 +302,7 @@ fn a_single_part_at_the_origin_has_the_rows_of_its_hull() {
                 let options = Options { statics, precision, ..Options::default() };
                 let arena = Arena::new(&engine, &hulls, options).unwrap();
                 let pose = |k: u32| Pose {
-                    rotation: if k % 2 == 0 { [0.0, 0.0, 0.0, 1.0] } else { [0.1, 0.7, -0.1, 0.7] },
+                    rotation: if k.is_multiple_of(2) { [0.0, 0.0, 0.0, 1.0] } else { [0.1, 0.7, -0.1, 0.7] },
                     scale: [0.6, 0.5 + 0.1 * k as f32, 0.7],
                     ..Pose::IDENTITY
                 };

@@ -26,21 +26,32 @@ impl Compounds {
     /// Finds the first time of impact of pairs of parts of bodies that move for `duration` seconds, sorted by bodies and parts:
     /// [`Arena::sweeps`](crate::collide::Arena::sweeps).
     ///
-    /// Bodies move with the velocities of `motions`, and don't turn. There is a row for each pair of parts of two bodies that meets. [`Pairs::Given`]
-    /// gives pairs of bodies, and has rows for their parts that meet, in the order of the pairs. Rows are those of
-    /// the parts as bodies of one query, where [`parts`](Self::parts) places them.
+    /// Bodies move as `motions` say, each as one rigid body: with velocity v and angular velocity ω, at time t the position of a body is
+    /// `position + v t`, and its parts have turned by exp(ω t) about it. There is a row for each pair of parts of two bodies that meets.
+    /// [`Pairs::Given`] gives pairs of bodies, and has rows for their parts that meet, in the order of the pairs. Rows are those of
+    /// the parts as bodies of one query, where [`parts`](Self::parts) places them, and which turn about the positions of their bodies.
+    ///
+    /// Height fields are met too, as bodies that may move and turn, and as [statics](Self::with_statics). Their parts are their triangles, each
+    /// a hull of its own.
+    ///
+    /// # Tolerance
+    /// That of [`Arena::sweeps`](crate::collide::Arena::sweeps). For what turns, how far a part is from the position of its body counts as its
+    /// path does: beyond about 1e9 times S (1e5 with [`Precision::Exact`](crate::collide::Precision::Exact)) f64's error of its place exceeds τ.
     ///
     /// # What runs where
-    /// As [`Arena::sweeps`](crate::collide::Arena::sweeps).
+    /// As [`Arena::sweeps`](crate::collide::Arena::sweeps). On a GPU engine the CPU's threads sweep the pairs with a part that turns about another
+    /// point than its hull's origin, and those with a triangle of a height field.
     ///
     /// # Cost
-    /// That of a query over all parts as bodies. Of a given pair each part of one body is swept against each part of the other.
+    /// That of a query over all parts as bodies. Of a given pair each part of one body is swept against each part of the other. Where a body turns,
+    /// the boxes of its parts are those of their whole ways about its position. Of a height field the triangles are swept that a ball
+    /// around the part comes near, along a line of the field's frame; where the field turns, the ball is larger by the chord that this moves it
+    /// along, as far as it is away.
     ///
     /// # Errors
-    /// The call itself fails for bad input: for the motions and the duration as [`Arena::sweeps`](crate::collide::Arena::sweeps); [`Error::Value`] at its
-    /// [`Location::Motion`] where a body turns; for bodies and pairs as [`intersections`](Self::intersections);
-    /// [`Error::Invalid`] at its [`Location::Body`] where a body is a height field, and where one of the [statics](Self::with_statics) is:
-    /// [`shape_casts`](Self::shape_casts) meet these. [`Error::TooMany`] and [`Error::MemoryLimit`] for the parts and for given pairs of them.
+    /// The call itself fails for bad input: for the motions and the duration as [`Arena::sweeps`](crate::collide::Arena::sweeps); for bodies and pairs as
+    /// [`intersections`](Self::intersections). [`Error::TooMany`](crate::Error::TooMany) and [`Error::MemoryLimit`](crate::Error::MemoryLimit) for the parts and for
+    /// given pairs of them.
     ///
     /// ```
     /// use hullfield::Engine;

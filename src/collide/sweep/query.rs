@@ -511,3 +511,97 @@ fn below(x: f64) -> f32 {
 fn above(x: f64) -> f32 {
     -below(-x)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collide::gjk::pose::ExactPlaced;
+    use crate::collide::hull::Hull;
+    use crate::collide::scene::body::Body;
+    use crate::collide::scene::bounds::tests::Random;
+    use crate::collide::scene::columns::BodyColumns;
+    use crate::collide::scene::layout::Layout;
+    use crate::collide::scene::pairs::Pairs;
+    use crate::collide::scene::placed::rotation;
+
+    /// How many bodies at so many times are outside of their boxes, farther from their points than their reach, and farther from where translation takes
+    /// them than their chord. `forgotten` leaves the levers out of the bounds.
+    fn outside(seed: u64, at: [f64; 3], off: f32, forgotten: bool) -> [usize; 3] {
+        let mut random = Random(seed);
+        let direction = |random: &mut Random| [0; 3].map(|_| random.signed());
+        // Vertices as far from the hull's origin as `off`, which levers may lead back.
+        let points: Vec<[f32; 3]> = (0..9).map(|_| direction(&mut random).map(|x| off + x)).collect();
+        let lump = Hull::from_points(&points).unwrap();
+        let hulls = [lump, Hull::capsule([0.5, 0.0, 0.0], [2.0, 0.0, 1.0], 0.2).unwrap()];
+        let scene = Scene::new(&hulls).unwrap();
+        let (mut bodies, mut positions, mut motions, mut levers) = (vec![], vec![], vec![], vec![]);
+        for k in 0..40_u32 {
+            let body = Body::new(k % 2).rotated(random.rotation()).scaled(0.5 + random.unit());
+            let mut vector = |low: f32, high: f32| {
+                let size = random.log(low, high);
+                direction(&mut random).map(|x| x * size)
+            };
+            let velocity = vector(0.01, 20.0);
+            motions.push(Motion { velocity, angular_velocity: vector(0.01, 40.0) });
+            let place = DVec3::from(vector(9.0, 9.1).map(f64::from));
+            positions.push((place + DVec3::from(at)).to_array());
+            let mean = DVec3::from(hulls[k as usize % 2].mean()) * f64::from(body.scale[0]);
+            let back = if k % 4 < 2 { rotation(body.rotation) * -mean } else { DVec3::ZERO };
+            levers.push(back + DVec3::from(vector(1e-3, 30.0).map(f64::from)));
+            bodies.push(body);
+        }
+        let columns = BodyColumns { positions: &positions, ..BodyColumns::new(&bodies) };
+        let layout = Layout { packed: true, placed: true };
+        let input = QueryInput::new(&scene, columns, None, Pairs::BroadPhase, layout).unwrap();
+        let duration = 0.5;
+        let moves = Moves { levers: &levers, ..Moves::new(&motions) };
+        let bounded = if forgotten { Moves::new(&motions) } else { moves };
+        let of =
+            |moves| SweepQuery { scene: &scene, input: &input, moves, duration, precision: Precision::Fast };
+        let (truth, query) = (of(moves), of(bounded));
+        let boxes = query.boxes();
+        let mut found = [0; 3];
+        for id in 0..40_u32 {
+            let position = input.position(id);
+            let hull = &hulls[id as usize % 2];
+            let start = Placement::at(hull, &bodies[id as usize], position);
+            let begin = ExactPlaced::new(&start);
+            for step in 0..=60 {
+                let time = duration * f64::from(step) / 60.0;
+                let way = DVec3::from(motions[id as usize].velocity.map(f64::from)) * time;
+                let moved = ExactPlaced::new(&truth.moved(start, id, time));
+                let place =
+                    |placed: &ExactPlaced, k: usize| placed.points[k] + placed.center[0] + placed.center[1];
+                let aabb = &boxes[id as usize];
+                for k in 0..moved.points.len() {
+                    let (point, before) = (place(&moved, k), place(&begin, k));
+                    let is_inside = (0..3).all(|axis| {
+                        f64::from(aabb.min[axis]) <= point[axis] - moved.rounding
+                            && f64::from(aabb.max[axis]) >= point[axis] + moved.rounding
+                    });
+                    let from_pivot =
+                        (point - (position - levers[id as usize] + way)).length() + moved.rounding;
+                    found[0] += usize::from(!is_inside);
+                    found[1] += usize::from(from_pivot > query.reach(id));
+                    found[2] += usize::from((point - (before + way)).length() > query.spin(id));
+                }
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn boxes_balls_and_chords_hold_bodies_that_turn_about_other_points() {
+        for (seed, (at, off)) in (0..).zip([
+            ([0.0; 3], 0.0),
+            ([0.0; 3], 1e3),
+            ([1e7, -1e7, 3e6], 0.0),
+            ([1e7, -1e7, 3e6], 1e4),
+            ([-1e12, 1e3, 0.0], 10.0),
+        ]) {
+            assert_eq!(outside(seed, at, off, false), [0; 3], "{at:?} {off}");
+            let forgotten = outside(seed, at, off, true);
+            assert!(forgotten.iter().all(|&count| count > 0), "{at:?} {off} {forgotten:?}");
+        }
+    }
+}
