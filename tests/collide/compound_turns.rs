@@ -89,8 +89,8 @@ impl<'a> Judged<'a> {
             .collect()
     }
 
-    /// Judges the rows of all pairs of parts: those without a row miss. Returns the numbers of hits, of misses, of pairs that touch at the start and of
-    /// claims that were not proved to the end.
+    /// Judges the rows of all pairs of parts: those without a row miss. Returns the numbers of hits, of misses, of pairs that touch at the start, and
+    /// of claims that were not proved to the end.
     pub(crate) fn check(&self, what: &str, rows: &[PartPair<Sweep>], pairs: &[[usize; 2]]) -> [usize; 4] {
         let names = &self.parts.names;
         let key = |row: &PartPair<Sweep>| [[row.row.a, row.part_a], [row.row.b, row.part_b]];
@@ -287,6 +287,41 @@ fn worlds_exclusions_and_given_pairs_choose_among_the_rows_of_all() {
         }
     }
     assert!(count > 50, "{count}");
+}
+
+/// A GPU engine leaves pairs with a part that turns to the CPU's threads: these rows are equal bit for bit, and the others as all sweeps are.
+#[test]
+fn engines_agree_about_bodies_that_turn() {
+    let engines = engines();
+    let mut counts = [0; 2];
+    for (case, (size, at, fixed)) in (0..).zip(PLACES) {
+        let options = SweepOptions { duration: 0.75, witness: true };
+        let of = |engine: &Engine| {
+            let scene = Crowd::new(engine, seed(71) + case, size, at, fixed, Precision::Fast);
+            (scene.ask(&scene.bodies, Pairs::BroadPhase, &options), scene.motions)
+        };
+        let (expected, motions) = of(&engines[0].1);
+        for (name, engine) in &engines[1..] {
+            let what = format!("{name} size {size} at {at:?}");
+            let (found, _) = of(engine);
+            assert_eq!(found.len(), expected.len(), "{what}");
+            for (row, other) in found.iter().zip(&expected) {
+                let turns =
+                    |id: u32| motions.get(id as usize).is_some_and(|m| m.angular_velocity != [0.0; 3]);
+                if turns(row.row.a) || turns(row.row.b) {
+                    assert_eq!(row, other, "{what}");
+                    counts[0] += 1;
+                    continue;
+                }
+                let key =
+                    |row: &PartPair<Sweep>| (row.row.a, row.row.b, row.part_a, row.part_b, row.row.outcome);
+                assert_eq!(key(row), key(other), "{what}");
+                assert!((row.row.time - other.row.time).abs() <= 1e-4, "{what}: {row:?} {other:?}");
+                counts[1] += 1;
+            }
+        }
+    }
+    assert!(engines.len() == 1 || counts[0] > 50 && counts[1] > 0, "{counts:?}");
 }
 
 #[test]

@@ -351,7 +351,7 @@ class Compounds:
         duration: float = 1.0,
         witness: bool = False,
     ) -> Pending[Batch[Stats]]:
-        """When parts of moving bodies first meet: as :meth:`Arena.sweeps`, with ``part_a`` and ``part_b``. Parts turn about the positions of their bodies."""
+        """When parts of moving bodies first meet: as :meth:`Arena.sweeps`, with ``part_a`` and ``part_b``. Bodies turn about their positions."""
         return self._sweeps(bodies, velocities, angular_velocities, pairs, duration, witness, False)
 
     @query

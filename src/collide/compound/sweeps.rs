@@ -50,8 +50,8 @@ impl Compounds {
     ///
     /// # Errors
     /// The call itself fails for bad input: for the motions and the duration as [`Arena::sweeps`](crate::collide::Arena::sweeps); for bodies and pairs as
-    /// [`intersections`](Self::intersections). [`Error::TooMany`](crate::Error::TooMany) and [`Error::MemoryLimit`](crate::Error::MemoryLimit) for the parts and for
-    /// given pairs of them.
+    /// [`intersections`](Self::intersections). [`Error::TooMany`](crate::Error::TooMany) and [`Error::MemoryLimit`](crate::Error::MemoryLimit) for
+    /// the parts and for given pairs of them.
     ///
     /// ```
     /// use hullfield::Engine;

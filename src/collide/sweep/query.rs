@@ -524,8 +524,8 @@ mod tests {
     use crate::collide::scene::pairs::Pairs;
     use crate::collide::scene::placed::rotation;
 
-    /// How many bodies at so many times are outside of their boxes, farther from their points than their reach, and farther from where translation takes
-    /// them than their chord. `forgotten` leaves the levers out of the bounds.
+    /// How many vertices at so many times are outside of their boxes, farther from the points that they turn about than the reach, and farther from
+    /// where translation takes them than the chord. `forgotten` leaves the levers out of the bounds.
     fn outside(seed: u64, at: [f64; 3], off: f32, forgotten: bool) -> [usize; 3] {
         let mut random = Random(seed);
         let direction = |random: &mut Random| [0; 3].map(|_| random.signed());
