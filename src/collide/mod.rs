@@ -1,7 +1,7 @@
 //! Collision of convex hulls: which pairs of bodies touch, how deep, where, and when.
 //!
 //! A folder is a stage. From the ground up: `hull`, `bvh`, `scene`, `gjk`, `epa`, `broad_phase`, `narrow_phase`, `ray`, `sweep`, `shape`
-//! and `joint_path`, `warm`, `query`, `bodies` and `compound`. Imports run downward only.
+//! and `joint_path`, `warm`, `query`, `bodies` and `compound`, `handle`. Imports run downward only.
 
 mod bodies;
 mod broad_phase;

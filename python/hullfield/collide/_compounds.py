@@ -221,7 +221,7 @@ class Compounds:
     Args:
         arena: the arena; it is kept as it is now.
         compounds: the compounds. Bodies name them by their numbers, from 0.
-        height_fields: numbered on after the compounds. All queries but sweeps meet them; :meth:`nearest_bodies` as statics alone.
+        height_fields: numbered on after the compounds. All queries meet them; :meth:`nearest_bodies` as statics alone.
         statics: bodies that do not move. Every query meets them, but not one another.
 
     Raises:
@@ -351,7 +351,7 @@ class Compounds:
         duration: float = 1.0,
         witness: bool = False,
     ) -> Pending[Batch[Stats]]:
-        """When parts of moving bodies first meet: as :meth:`Arena.sweeps`, with ``part_a`` and ``part_b``. Height fields are an error."""
+        """When parts of moving bodies first meet: as :meth:`Arena.sweeps`, with ``part_a`` and ``part_b``. Bodies turn about their positions."""
         return self._sweeps(bodies, velocities, angular_velocities, pairs, duration, witness, False)
 
     @query

@@ -125,7 +125,8 @@ impl BroadPhase {
         static_boxes: &StaticBoxes,
         grow: f32,
     ) -> Vec<SampledRow> {
-        let mut movers = MovingBoxes { boxes, ..MovingBoxes::default() };
+        let mut movers = MovingBoxes::default();
+        movers.boxes = boxes;
         movers.build_for_pairs(rules);
         let search = Self { movers: Arc::new(movers), rules: Arc::clone(rules), ..Self::default() };
         search.sample_rows(static_boxes, grow)
@@ -180,7 +181,7 @@ impl BroadPhase {
     }
 
     fn search<'a>(&'a self, static_boxes: &'a StaticBoxes, grow: f32, is_limited: bool) -> TreeSearch<'a> {
-        let MovingBoxes { boxes, planes, tree, .. } = &*self.movers;
+        let (MovingBoxes { boxes, planes, .. }, tree) = (&*self.movers, self.movers.tree());
         TreeSearch { boxes, rules: &self.rules, planes, tree, static_boxes, grow, is_limited }
     }
 
@@ -188,7 +189,8 @@ impl BroadPhase {
     fn find_all(&mut self, static_boxes: &StaticBoxes, grow: f32) -> bool {
         use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
         let Self { movers, rules, found, counts, pairs, .. } = self;
-        let MovingBoxes { boxes, planes, is_limited, tree } = &**movers;
+        let MovingBoxes { boxes, planes, is_limited, .. } = &**movers;
+        let tree = movers.tree();
         counts.clear();
         let is_limited = *is_limited || static_boxes.is_limited || rules.has_filter();
         let search = TreeSearch { boxes, rules, planes, tree, static_boxes, grow, is_limited };
@@ -273,7 +275,7 @@ impl BroadPhase {
     fn count_rows(&mut self, static_boxes: &StaticBoxes, grow: f32) {
         let Self { movers, rules, counts, .. } = self;
         self.found.clear();
-        let MovingBoxes { boxes, planes, tree, .. } = &**movers;
+        let (MovingBoxes { boxes, planes, .. }, tree) = (&**movers, movers.tree());
         let search = TreeSearch { boxes, rules, planes, tree, static_boxes, grow, is_limited: true };
         counts.resize(boxes.len(), 0);
         for_each_chunk(counts, TASK_ROWS, |(chunk, counts)| {
@@ -287,7 +289,7 @@ impl BroadPhase {
     /// Finds the pairs of as many further rows as a window holds, but of at least one.
     fn find_window(&mut self, static_boxes: &StaticBoxes, grow: f32) {
         let Self { movers, rules, counts, next_row, pairs, .. } = self;
-        let MovingBoxes { boxes, planes, tree, .. } = &**movers;
+        let (MovingBoxes { boxes, planes, .. }, tree) = (&**movers, movers.tree());
         let search = TreeSearch { boxes, rules, planes, tree, static_boxes, grow, is_limited: true };
         let begin = *next_row;
         let mut len = 0;

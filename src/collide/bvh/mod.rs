@@ -1,7 +1,6 @@
 //! Trees of world boxes in Morton order: pure geometry, which knows no bodies.
 
 pub(crate) mod aabb;
-#[cfg_attr(not(test), expect(dead_code, reason = "no scene holds one yet"))]
 pub(crate) mod kept_tree;
 pub(crate) mod morton;
 pub(crate) mod near_first;

@@ -116,13 +116,6 @@ pub(crate) struct Sorter {
     counts: Vec<u32>,
 }
 
-impl Clone for Sorter {
-    /// Without the memory, which holds nothing between sorts.
-    fn clone(&self) -> Self {
-        Self::default()
-    }
-}
-
 impl Sorter {
     /// Writes the ids of the boxes to `order`, in Morton order. With `starts` each group of ids is sorted by itself and stays in its place:
     /// they say where the groups begin, and where the last ends. Groups of up to `kept` ids keep their order.

@@ -117,7 +117,7 @@ pub(crate) trait Visit {
 
 /// The tree: `levels[0]` holds the bodies, eight to a node; a box of `levels[l + 1]` is around a node of
 /// `levels[l]`.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Tree {
     pub(crate) levels: Vec<Vec<Node>>,
     /// The body in each lane of `levels[0]`.

@@ -122,7 +122,7 @@ impl Slots {
 
 impl Crowd {
     /// The compound body `id`, static or not; `None` for a static of the arena.
-    fn body(&self, id: u32) -> Option<(&CompoundBody, &Placement)> {
+    pub(crate) fn body(&self, id: u32) -> Option<(&CompoundBody, &Placement)> {
         let id = id as usize;
         if id < self.bodies.len() {
             return Some((&self.bodies[id], &self.placements[id]));
@@ -138,12 +138,12 @@ impl Crowd {
     }
 
     /// One past the last id.
-    fn end(&self) -> u32 {
+    pub(crate) fn end(&self) -> u32 {
         self.first_compound() + self.statics.as_ref().map_or(0, |statics| statics.bodies.len() as u32)
     }
 
     /// The compound body `id`, static or not, where it is.
-    fn placed(&self, id: u32) -> Option<Placed<'_>> {
+    pub(crate) fn placed(&self, id: u32) -> Option<Placed<'_>> {
         let (body, placement) = self.body(id)?;
         let shape = &self.shapes[body.compound as usize];
         Some(Placed { shape, placement, position: placement.position - self.origin })
@@ -166,7 +166,7 @@ impl Crowd {
     }
 
     /// The box of a static, relative to the origin.
-    fn fixed(&self, id: u32) -> Option<&Aabb> {
+    pub(crate) fn fixed(&self, id: u32) -> Option<&Aabb> {
         self.arena.statics.as_ref()?.boxes.boxes().get((id as usize).checked_sub(self.bodies.len())?)
     }
 
@@ -211,26 +211,34 @@ impl Crowd {
         Ok(found)
     }
 
-    /// All pairs of bodies, and of bodies and statics, that groups and masks, worlds and exclusions accept.
-    fn all_pairs(&self, all: u32, budget: &RowBudget) -> Result<Vec<[u32; 2]>> {
-        let statics = self.arena.statics();
-        let groups = |id: u32| match self.body(id) {
+    /// The groups of a body or a static, and those that it meets.
+    pub(crate) fn groups(&self, id: u32) -> [u32; 2] {
+        match self.body(id) {
             Some((body, _)) => [body.group, body.mask],
             None => {
-                let body = &statics[id as usize - self.bodies.len()];
+                let body = &self.arena.statics()[id as usize - self.bodies.len()];
                 [body.group, body.mask]
             }
-        };
+        }
+    }
+
+    /// Whether a hull is a half-space.
+    pub(crate) fn is_half_space(&self, body: &Body) -> bool {
+        self.arena.hulls()[body.hull as usize].dimension() == Dimension::HalfSpace
+    }
+
+    /// All pairs of bodies, and of bodies and statics, that groups and masks, worlds and exclusions accept.
+    fn all_pairs(&self, all: u32, budget: &RowBudget) -> Result<Vec<[u32; 2]>> {
         let mut found = Vec::new();
         let count = self.bodies.len() as u32;
         for place in 0..count {
             let a = self.row_at(place);
-            let [group, mask] = groups(a);
+            let [group, mask] = self.groups(a);
             let before = found.len();
             let others = (place + 1..self.rules.end_of(place, count)).chain(count..all);
             let allowed = others.filter(|&other| self.rules.allows(place, other));
             found.extend(allowed.map(|other| [a, self.row_at(other)]).filter(|&[_, b]| {
-                let [other, meets] = groups(b);
+                let [other, meets] = self.groups(b);
                 group & meets != 0 && other & mask != 0
             }));
             budget.add(found.len() - before);

@@ -95,7 +95,8 @@ impl NearRules {
         self.place_of.get(id as usize).copied().unwrap_or(id)
     }
 
-    fn allow(&self, body: u32, other: u32) -> bool {
+    /// Whether owners and exclusions let two bodies of one world meet.
+    pub(crate) fn allow(&self, body: u32, other: u32) -> bool {
         if let Some(RowRules { rules, rows, fixed }) = &self.rows {
             let row = rows[body as usize];
             let is_fixed = |row: u32| fixed[row as usize];

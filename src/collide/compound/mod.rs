@@ -12,6 +12,7 @@ pub(crate) mod field_rays;
 pub(crate) mod field_rows;
 pub(crate) mod field_scenes;
 pub(crate) mod field_set;
+pub(crate) mod field_sweeps;
 pub(crate) mod height_field;
 pub(crate) mod hits;
 pub(crate) mod job;

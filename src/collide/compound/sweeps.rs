@@ -1,8 +1,11 @@
 //! Sweeps of compounds: all parts as bodies of their own that move as their bodies do.
 
+use glam::DVec3;
+
 use crate::collide::compound::columns::CompoundColumns;
 use crate::collide::compound::compounds::Compounds;
 use crate::collide::compound::field_nearest::NearRules;
+use crate::collide::compound::field_sweeps::{FieldSweeps, Numbered, levers};
 use crate::collide::compound::job::Rows;
 use crate::collide::compound::rows::PartPair;
 use crate::collide::compound::whole::Whole;
@@ -13,9 +16,9 @@ use crate::collide::query::options::SweepOptions;
 use crate::collide::scene::budget::RowBudget;
 use crate::collide::scene::motion::Motion;
 use crate::collide::scene::pairs::{Pairs, check as check_pairs};
-use crate::collide::sweep::query::check;
+use crate::collide::sweep::query::{Moves, check};
 use crate::collide::sweep::rows::{Sweep, SweepOutcome};
-use crate::error::{Error, Location, Result};
+use crate::error::Result;
 use crate::observe::span;
 use crate::pending::Pending;
 
@@ -23,21 +26,32 @@ impl Compounds {
     /// Finds the first time of impact of pairs of parts of bodies that move for `duration` seconds, sorted by bodies and parts:
     /// [`Arena::sweeps`](crate::collide::Arena::sweeps).
     ///
-    /// Bodies move with the velocities of `motions`, and don't turn. There is a row for each pair of parts of two bodies that meets. [`Pairs::Given`]
-    /// gives pairs of bodies, and has rows for their parts that meet, in the order of the pairs. Rows are those of
-    /// the parts as bodies of one query, where [`parts`](Self::parts) places them.
+    /// Bodies move as `motions` say, each as one rigid body: with velocity v and angular velocity ω, at time t the position of a body is
+    /// `position + v t`, and its parts have turned by exp(ω t) about it. There is a row for each pair of parts of two bodies that meets.
+    /// [`Pairs::Given`] gives pairs of bodies, and has rows for their parts that meet, in the order of the pairs. Rows are those of
+    /// the parts as bodies of one query, where [`parts`](Self::parts) places them, and which turn about the positions of their bodies.
+    ///
+    /// Height fields are met too, as bodies that may move and turn, and as [statics](Self::with_statics). Their parts are their triangles, each
+    /// a hull of its own.
+    ///
+    /// # Tolerance
+    /// That of [`Arena::sweeps`](crate::collide::Arena::sweeps). For what turns, how far a part is from the position of its body counts as its
+    /// path does: beyond about 1e9 times S (1e5 with [`Precision::Exact`](crate::collide::Precision::Exact)) f64's error of its place exceeds τ.
     ///
     /// # What runs where
-    /// As [`Arena::sweeps`](crate::collide::Arena::sweeps).
+    /// As [`Arena::sweeps`](crate::collide::Arena::sweeps). On a GPU engine the CPU's threads sweep the pairs with a part that turns about another
+    /// point than its hull's origin, and those with a triangle of a height field.
     ///
     /// # Cost
-    /// That of a query over all parts as bodies. Of a given pair each part of one body is swept against each part of the other.
+    /// That of a query over all parts as bodies. Of a given pair each part of one body is swept against each part of the other. Where a body turns,
+    /// the boxes of its parts are those of their whole ways about its position. Of a height field the triangles are swept that a ball
+    /// around the part comes near, along a line of the field's frame; where the field turns, the ball is larger by the chord that this moves it
+    /// along, as far as it is away.
     ///
     /// # Errors
-    /// The call itself fails for bad input: for the motions and the duration as [`Arena::sweeps`](crate::collide::Arena::sweeps); [`Error::Value`] at its
-    /// [`Location::Motion`] where a body turns; for bodies and pairs as [`intersections`](Self::intersections);
-    /// [`Error::Invalid`] at its [`Location::Body`] where a body is a height field, and where one of the [statics](Self::with_statics) is:
-    /// [`shape_casts`](Self::shape_casts) meet these. [`Error::TooMany`] and [`Error::MemoryLimit`] for the parts and for given pairs of them.
+    /// The call itself fails for bad input: for the motions and the duration as [`Arena::sweeps`](crate::collide::Arena::sweeps); for bodies and pairs as
+    /// [`intersections`](Self::intersections). [`Error::TooMany`](crate::Error::TooMany) and [`Error::MemoryLimit`](crate::Error::MemoryLimit) for
+    /// the parts and for given pairs of them.
     ///
     /// ```
     /// use hullfield::Engine;
@@ -133,28 +147,23 @@ impl Compounds {
         kept: Rows,
     ) -> Result<Pending<Batch<PartPair<Sweep>>>> {
         check(columns.bodies.len(), motions, options.duration)?;
-        if let Some(row) = motions.iter().position(|motion| motion.angular_velocity != [0.0; 3]) {
-            let (given, allowed) =
-                (motions[row].angular_velocity, "it must be 0: compounds don't turn in a sweep");
-            return Err(Error::value(
-                Location::Motion(row),
-                "angular_velocity",
-                format!("{given:?}"),
-                allowed,
-            ));
-        }
         let whole = Whole::new(self, columns)?;
-        self.check_no_fields(columns)?;
         let rules = NearRules::new(self.rules(columns)?);
         let given = match pairs {
             Pairs::Given(pairs) => Some(self.pairs_of_parts(columns, &whole, pairs)?),
             _ => None,
         };
+        let fields = self.field_sweeps(columns, motions, pairs, options, &rules)?;
         let of_parts: Vec<Motion> = whole.bodies_of_parts().map(|body| motions[body as usize]).collect();
+        let arms = whole.bodies_of_parts().zip(whole.parts()).map(|(body, (_, position))| {
+            DVec3::from(position) - DVec3::from(columns.bodies[body as usize].position)
+        });
+        let levers = levers(&of_parts, arms);
         let names = whole.names(self);
         let found = whole.ask_with_owners(self, columns.exclusions, |arena, parts| {
             let pairs = given.as_ref().map_or(pairs, |given| Pairs::Given(&given.pairs));
-            arena.sweeps(parts, &of_parts, pairs, options)
+            let moves = Moves { levers: &levers, ..Moves::new(&of_parts) };
+            arena.sweeps_with_levers(parts, moves, pairs, options)
         })?;
         Ok(found.chain(move |found| {
             let Batch { rows, stats, .. } = found;
@@ -163,45 +172,44 @@ impl Compounds {
                 let number = given.as_ref().map_or(0, |given| given.numbers[at]);
                 (number, PartPair { part_a, part_b, row: Sweep { a, b, ..row } })
             };
-            let mut rows: Vec<(usize, PartPair<Sweep>)> = rows
+            let rows: Numbered = rows
                 .into_iter()
                 .enumerate()
                 .filter(|(_, row)| row.outcome != SweepOutcome::Miss)
                 .map(named)
                 .collect();
-            let key = |(number, row): &(usize, PartPair<Sweep>)| {
-                (*number, [row.row.a, row.row.b].map(|id| rules.place(id)))
-            };
-            if kept == Rows::Bodies {
-                rows.sort_by(|a, b| {
-                    let parts = |row: &PartPair<Sweep>| (row.part_a, row.part_b);
-                    let by_time = a.1.row.time.total_cmp(&b.1.row.time);
-                    key(a).cmp(&key(b)).then(by_time).then(parts(&a.1).cmp(&parts(&b.1)))
-                });
-                rows.dedup_by_key(|row| key(row));
-            } else {
-                rows.sort_by_key(|row| (key(row), row.1.part_a, row.1.part_b));
-            }
-            let rows: Vec<PartPair<Sweep>> = rows.into_iter().map(|(_, row)| row).collect();
-            let stats = Stats { hit_count: rows.len() as u64, ..stats };
-            Ok(Pending::ready(Batch::new(rows, stats)))
+            Ok(match fields {
+                None => Pending::ready(in_order(rows, stats, kept, &rules)),
+                Some(fields) => fields.run()?.map(move |(more, of_fields)| {
+                    let (mut rows, mut stats) = (rows, stats);
+                    rows.extend(more);
+                    stats.add(&of_fields);
+                    in_order(rows, stats, kept, &rules)
+                }),
+            })
         }))
     }
 
-    /// Checks that neither a body nor a static is a height field.
-    fn check_no_fields(&self, columns: CompoundColumns<'_>) -> Result<()> {
-        let is_field = |body: &_| self.shape(body).field().is_some();
-        if let Some(row) = columns.bodies.iter().position(is_field) {
-            let message = "it is a height field, which sweeps don't meet: cast shapes against it";
-            return Err(Error::invalid(Location::Body(row), message));
+    /// The sweeps of the pairs of checked bodies of which one at least is a height field; `None` where no body is one.
+    fn field_sweeps(
+        &self,
+        columns: CompoundColumns<'_>,
+        motions: &[Motion],
+        pairs: Pairs<'_>,
+        options: &SweepOptions,
+        rules: &NearRules,
+    ) -> Result<Option<FieldSweeps>> {
+        if !self.all_bodies(columns).any(|(_, body)| self.shape(body).field().is_some()) {
+            return Ok(None);
         }
-        if let Some(row) = self.statics().iter().position(is_field) {
-            let message = format!(
-                "static {row} of the compounds is a height field, which sweeps don't meet: cast shapes against it"
-            );
-            return Err(Error::invalid(Location::Argument, message));
+        let crowd = self.crowd(columns, 0.0)?;
+        let mut fields =
+            FieldSweeps { crowd, motions: motions.to_vec(), options: *options, pairs: Vec::new() };
+        match pairs {
+            Pairs::Given(pairs) => fields.take_given(pairs),
+            Pairs::BroadPhase | Pairs::Exhaustive => fields.list_pairs(columns.worlds, rules)?,
         }
-        Ok(())
+        Ok(Some(fields))
     }
 
     /// The pairs of parts of given pairs of bodies.
@@ -236,6 +244,26 @@ impl Compounds {
         }
         Ok(given)
     }
+}
+
+/// The rows of an answer in their order: all, or the first of each pair of bodies.
+fn in_order(mut rows: Numbered, stats: Stats, kept: Rows, rules: &NearRules) -> Batch<PartPair<Sweep>> {
+    let key = |(number, row): &(usize, PartPair<Sweep>)| {
+        (*number, [row.row.a, row.row.b].map(|id| rules.place(id)))
+    };
+    if kept == Rows::Bodies {
+        rows.sort_by(|a, b| {
+            let parts = |row: &PartPair<Sweep>| (row.part_a, row.part_b);
+            let by_time = a.1.row.time.total_cmp(&b.1.row.time);
+            key(a).cmp(&key(b)).then(by_time).then(parts(&a.1).cmp(&parts(&b.1)))
+        });
+        rows.dedup_by_key(|row| key(row));
+    } else {
+        rows.sort_by_key(|row| (key(row), row.1.part_a, row.1.part_b));
+    }
+    let rows: Vec<PartPair<Sweep>> = rows.into_iter().map(|(_, row)| row).collect();
+    let stats = Stats { hit_count: rows.len() as u64, ..stats };
+    Batch::new(rows, stats)
 }
 
 /// Pairs of parts, and the numbers of the pairs of bodies that they are of.

@@ -422,14 +422,17 @@ impl<'a> Placement<'a> {
 
     /// The placement after `time` seconds of a motion.
     pub(crate) fn moved(self, motion: &Motion, time: f64) -> Self {
+        self.moved_about(motion, DVec3::ZERO, time)
+    }
+
+    /// The same where the body turns about another point than its hull's origin; `arm` is from that point to the origin at the start.
+    pub(crate) fn moved_about(self, motion: &Motion, arm: DVec3, time: f64) -> Self {
         let spin = DVec3::from(motion.angular_velocity.map(f64::from));
         let rate = spin.length();
         let turn = if rate > 0.0 { turn(spin / rate, rate * time) } else { DMat3::IDENTITY };
-        Self {
-            position: self.position + DVec3::from(motion.velocity.map(f64::from)) * time,
-            rotation: turn * self.rotation,
-            ..self
-        }
+        let carried = self.position + DVec3::from(motion.velocity.map(f64::from)) * time;
+        let position = if arm == DVec3::ZERO { carried } else { carried + (turn * arm - arm) };
+        Self { position, rotation: turn * self.rotation, ..self }
     }
 }
 

@@ -306,7 +306,7 @@ impl Snapshot {
         };
         let around = body.bounds().grown(within * (1.0 + 1e-5)).rounded();
         let mut places = Vec::new();
-        bodies_within(&movers.tree, &around, &mut places);
+        bodies_within(movers.tree(), &around, &mut places);
         if let Some(statics) = &self.input.statics {
             let mut found = Vec::new();
             bodies_within(&statics.boxes.tree, &around, &mut found);

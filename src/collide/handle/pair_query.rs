@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use glam::DVec3;
+
 use crate::collide::broad_phase::search_pool::SearchPool;
 use crate::collide::handle::rows::SceneRow;
 use crate::collide::narrow_phase::measure::Row;
@@ -14,7 +16,7 @@ use crate::collide::scene::far::lay_out_about;
 use crate::collide::scene::motion::Motion;
 use crate::collide::scene::pairs::OwnedPairs;
 use crate::collide::scene::query_input::{QueryInput, Scene as HullSet, Shared};
-use crate::collide::sweep::query;
+use crate::collide::sweep::query::{self, Moves};
 use crate::collide::sweep::rows::Sweep;
 use crate::error::Result;
 use crate::pending::Pending;
@@ -25,6 +27,8 @@ pub(crate) type Hulls<'a> = (&'a Arc<HullSet>, &'a Arc<SearchPool>);
 /// A query of pairs: what it measures.
 pub(crate) trait PairQuery: Clone + Send + 'static {
     type Row: SceneRow;
+    /// Whether bodies move, so that any parts of two may meet.
+    const MOVES: bool = false;
 
     /// Pairs that are farther apart are not listed, in world units.
     fn margin(&self) -> f64;
@@ -121,6 +125,8 @@ impl<R: Row + SceneRow> PairQuery for Measures<R> {
 pub(crate) struct Sweeps {
     /// Of the parts of bodies that move, by their places.
     pub(crate) motions: Shared<Motion>,
+    /// From the points that they turn about to the parts' origins; empty where none turns about another point than its origin.
+    pub(crate) levers: Shared<DVec3>,
     pub(crate) duration: f32,
     pub(crate) witness: bool,
     pub(crate) precision: Precision,
@@ -128,6 +134,7 @@ pub(crate) struct Sweeps {
 
 impl PairQuery for Sweeps {
     type Row = Sweep;
+    const MOVES: bool = true;
 
     fn margin(&self) -> f64 {
         0.0
@@ -139,16 +146,18 @@ impl PairQuery for Sweeps {
         gpu: Option<&Arc<GpuArena>>,
         input: QueryInput,
     ) -> Result<Pending<Batch<Sweep>>> {
-        let &Self { ref motions, duration, witness, precision } = self;
+        let &Self { ref motions, ref levers, duration, witness, precision } = self;
         let (hulls, motions) = (Arc::clone(hulls.0), Arc::clone(motions));
-        let is_fast = precision == Precision::Fast;
+        // No kernel knows levers.
+        let is_fast = precision == Precision::Fast && levers.is_empty();
         if let Some(gpu) = gpu.filter(|gpu| is_fast && gpu.can_run(true) && !input.is_empty()) {
             return gpu::sweeps::sweeps(gpu, &hulls, input, motions.to_vec(), duration, witness);
         }
-        let input = packed(&hulls, input)?;
+        let (input, levers) = (packed(&hulls, input)?, Arc::clone(levers));
         Ok(Pending::spawn(move |awaited| {
             let input = input.awaited_by(awaited);
-            let found = query::sweeps(&hulls, &input, &motions, duration, precision, witness);
+            let moves = Moves { levers: &levers, ..Moves::new(&motions) };
+            let found = query::sweeps(&hulls, &input, moves, duration, precision, witness);
             hulls.give_back(input);
             found
         }))

@@ -167,7 +167,7 @@ impl Snapshot {
             boxes: &movers.boxes,
             rules: &input.rules,
             planes: &movers.planes,
-            tree: &movers.tree,
+            tree: movers.tree(),
             static_boxes,
             grow: 0.0,
             is_limited: true,
@@ -262,7 +262,8 @@ impl Snapshot {
         per: RowsPer,
     ) -> Result<Pending<Batch<Q::Row>>> {
         self.check_given(pairs)?;
-        let given = self.places_of_given(pairs, query.margin());
+        let within = if Q::MOVES { f64::INFINITY } else { query.margin() };
+        let given = self.places_of_given(pairs, within);
         let mut input = self.input.clone();
         input.pairs = OwnedPairs::Given(given.pairs);
         let found = query.ask((&self.table.hulls, &self.table.searches), self.gpu.as_ref(), input)?;

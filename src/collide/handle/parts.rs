@@ -215,8 +215,12 @@ impl Parts {
                 frames[at] = Frame::at(&table.hulls.hulls[instance.hull as usize], instance, positions[at]);
             }
         }
-        if !places.is_empty() {
-            input.tree = None;
+        if let Some(tree) = &mut input.tree {
+            let moved: Vec<Instance> = places.iter().map(|&place| instances[place as usize]).collect();
+            let moved_placed: Vec<_> = places.iter().map(|&place| placed[place as usize]).collect();
+            let mut boxes = Vec::new();
+            placed_aabbs_into(&mut boxes, &moved, &moved_placed, &supports.records, 0.0);
+            Arc::make_mut(tree).update(&places, &boxes);
         }
         Ok(true)
     }

@@ -228,7 +228,7 @@ impl Scene {
     /// # Errors
     /// As [`intersections`](Self::intersections); [`Error::Value`] where the duration is negative, NaN or infinite; [`Error::Count`] where there
     /// is not a motion for each row; [`Error::Value`] at its [`Location::Motion`] where a motion is not finite, leads further than 1e18, or turns
-    /// the body more than 1,000 times, and where a body of several parts turns; [`Error::Invalid`] where a body is a height field.
+    /// the body more than 1,000 times; [`Error::Invalid`] where a body is a height field.
     pub fn sweeps(
         &self,
         motions: &[Motion],
@@ -239,9 +239,9 @@ impl Scene {
         timed_call(|| {
             check(self.row_count(), motions, options.duration)?;
             let snapshot = self.snapshot(self.need(pairs))?;
-            let motions = snapshot.motions_of_places(motions)?;
+            let PartMotions { motions, levers } = snapshot.motions_of_places(motions)?;
             let &SweepOptions { duration, witness, rows } = options;
-            let query = Sweeps { motions, duration, witness, precision: self.options().precision };
+            let query = Sweeps { motions, levers, duration, witness, precision: self.options().precision };
             Ok(self.numbered(snapshot.ask(&query, pairs, rows, Reuse::nothing())?))
         })
     }
@@ -426,27 +426,33 @@ impl Scene {
     }
 }
 
+/// How the parts of bodies move.
+struct PartMotions {
+    motions: Arc<Vec<Motion>>,
+    levers: Arc<Vec<DVec3>>,
+}
+
 impl Snapshot {
     /// The motions of the parts of bodies that move, by their places.
-    fn motions_of_places(&self, motions: &[Motion]) -> Result<Arc<Vec<Motion>>> {
+    fn motions_of_places(&self, motions: &[Motion]) -> Result<PartMotions> {
         if let Some(&row) = self.parts.field_rows.first() {
             let message = "it is a height field, which sweeps don't meet: cast shapes against it";
             return Err(Error::invalid(Location::Body(row as usize), message));
         }
         let mut of_places = Vec::with_capacity(self.input.mover_count);
-        for place in 0..self.input.mover_count as u32 {
-            let [row, _] = self.names.of(self.names.leaf(place));
+        let mut levers = Vec::with_capacity(self.input.mover_count);
+        for place in 0..self.input.mover_count {
+            let [row, _] = self.names.of(self.names.leaf(place as u32));
             let (body, motion) = (&self.bodies[row as usize], motions[row as usize]);
             let motion = if body.fixed { Motion::default() } else { motion };
-            let has_parts = self.table.parts(body.shape).is_some();
-            if has_parts && DVec3::from(motion.angular_velocity.map(f64::from)) != DVec3::ZERO {
-                let (given, allowed) =
-                    (motion.angular_velocity, "it must be 0: compounds don't turn in a sweep");
-                let (at, given) = (Location::Motion(row as usize), format!("{given:?}"));
-                return Err(Error::value(at, "angular_velocity", given, allowed));
-            }
+            let turns = motion.angular_velocity != [0.0; 3] && self.table.parts(body.shape).is_some();
+            let arm = self.input.positions[place] - DVec3::from(body.position);
+            levers.push(if turns { arm } else { DVec3::ZERO });
             of_places.push(motion);
         }
-        Ok(Arc::new(of_places))
+        if levers.iter().all(|&lever| lever == DVec3::ZERO) {
+            levers.clear();
+        }
+        Ok(PartMotions { motions: Arc::new(of_places), levers: Arc::new(levers) })
     }
 }

@@ -103,7 +103,7 @@ impl Chain {
                 let allowed = "each must be finite and at most 1e18 in magnitude";
                 return Err(Error::value(Location::Body(row), "position", format!("{position:?}"), allowed));
             }
-            let rigid = Rigid::in_link(&scene.hulls[body.hull as usize], body, position);
+            let rigid = Rigid::about(&scene.hulls[body.hull as usize], body, position);
             let [low, high] = rigid.points.iter().fold([rigid.arm; 2], |[l, h], &p| [l.min(p), h.max(p)]);
             let link = link_of(row);
             let is_of_link = |pair: &[u32; 2]| {

@@ -36,6 +36,7 @@ use crate::collide::scene::rules::OrderedRules;
 use crate::collide::scene::statics::Statics;
 use crate::collide::scene::stored::Stored;
 use crate::collide::sweep::query;
+use crate::collide::sweep::query::Moves;
 use crate::collide::sweep::rows::Sweep;
 use crate::collide::warm::cache::WarmStart;
 use crate::engine::Engine;
@@ -593,35 +594,40 @@ impl Arena {
         span!("hullfield.collide.sweeps", bodies = columns.bodies.len());
         timed_call(|| {
             query::check(columns.bodies.len(), motions, options.duration)?;
-            self.about(&columns)?.sweeps_about(columns, motions, pairs, options)
+            self.about(&columns)?.sweeps_about(columns, Moves::new(motions), pairs, options)
         })
     }
 
-    fn sweeps_about(
+    /// Whether a GPU sweeps bodies that turn about their positions.
+    pub(super) fn sweeps_on_gpu(&self) -> bool {
+        self.options.precision == Precision::Fast && self.gpu.as_ref().is_some_and(|gpu| gpu.can_run(true))
+    }
+
+    /// Levers are for the CPU: no kernel knows them.
+    pub(super) fn sweeps_about(
         &self,
         columns: BodyColumns<'_>,
-        motions: &[Motion],
+        moves: Moves<'_>,
         pairs: Pairs<'_>,
         options: &SweepOptions,
     ) -> Result<Pending<Batch<Sweep>>> {
         let &SweepOptions { duration, witness } = options;
-        let gpu =
-            self.gpu.as_ref().filter(|gpu| self.options.precision == Precision::Fast && gpu.can_run(true));
+        let gpu = self.gpu.as_ref().filter(|_| moves.levers.is_empty() && self.sweeps_on_gpu());
         let on_cpu = gpu.is_none();
         let layout = Layout { packed: !on_cpu || pairs == Pairs::BroadPhase, placed: on_cpu };
         let mut input = self.input(columns, pairs, layout)?;
         let order = std::mem::take(&mut input.order);
-        let motions: Vec<Motion> = match &order[..] {
-            [] => motions.to_vec(),
-            order => order.iter().map(|&row| motions[row as usize]).collect(),
-        };
+        let Moves { motions, levers, levers_only } = moves;
+        let motions = in_order(motions, &order);
+        let levers = if levers.is_empty() { Vec::new() } else { in_order(levers, &order) };
         let (scene, precision) = (Arc::clone(&self.scene), self.options.precision);
         if let Some(gpu) = gpu.filter(|_| !input.is_empty()) {
             return Ok(named(gpu::sweeps::sweeps(gpu, &scene, input, motions, duration, witness)?, order));
         }
         let found = Pending::spawn(move |awaited| {
             let input = input.awaited_by(awaited);
-            let found = query::sweeps(&scene, &input, &motions, duration, precision, witness);
+            let moves = Moves { motions: &motions, levers: &levers, levers_only };
+            let found = query::sweeps(&scene, &input, moves, duration, precision, witness);
             scene.give_back(input);
             found
         });
@@ -735,6 +741,14 @@ impl Arena {
         }
         let positions: Vec<DVec3> = columns.positions.iter().copied().map(DVec3::from).collect();
         Ok(trace(&self.scene, Stored { bodies: &bodies, positions: &positions, order: &[] }, pair))
+    }
+}
+
+/// The values of the bodies in an order of rows; an empty order is that of the rows.
+fn in_order<T: Copy>(values: &[T], order: &[u32]) -> Vec<T> {
+    match order {
+        [] => values.to_vec(),
+        order => order.iter().map(|&row| values[row as usize]).collect(),
     }
 }
 

@@ -23,6 +23,7 @@ mod joint_paths;
 pub(crate) mod kinds;
 #[cfg(feature = "gpu")]
 pub(crate) mod laid_out;
+mod lever_sweeps;
 pub(crate) mod options;
 mod order;
 pub(crate) mod pair;

@@ -229,7 +229,7 @@ fn with_targets<R>(
         scene,
         movers: &movers,
         statics: statics.as_ref().map_or(&[][..], |statics| statics.frames(&scene.hulls)),
-        tree: &search.movers.tree,
+        tree: search.movers.tree(),
         static_boxes: statics.as_ref().map_or(&none, |statics| &statics.boxes),
         planes: &input.planes,
         at_start: probes.at_start,

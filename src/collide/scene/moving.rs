@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::collide::bvh::aabb::Aabb;
+use crate::collide::bvh::kept_tree::KeptTree;
 use crate::collide::bvh::tree::Tree;
 use crate::collide::scene::rules::{PairRules, SMALL_WORLD};
 use crate::parallel::map_chunks;
@@ -18,26 +19,40 @@ pub(crate) struct MovingBoxes {
     pub(crate) planes: Vec<u32>,
     /// Whether any body has a group or a mask that excludes others.
     pub(crate) is_limited: bool,
-    pub(crate) tree: Tree,
+    tree: Tree,
+    /// In its place where it is kept from query to query.
+    kept: Option<KeptTree>,
 }
 
 impl MovingBoxes {
-    /// Boxes with a tree over them that is walked more often than it is built.
+    /// Boxes with a tree over them that is kept.
     pub(crate) fn kept(boxes: Vec<Aabb>, rules: &PairRules) -> Self {
-        let mut made = Self { boxes, ..Self::default() };
+        let kept = Some(KeptTree::new(&boxes, &rules.starts, 0));
+        let mut made = Self { boxes, kept, ..Self::default() };
         made.list_planes();
-        if rules.has_worlds() {
-            made.tree.rebuild_groups(&made.boxes, &rules.starts, 0);
-        } else {
-            made.tree.rebuild_packed(&made.boxes);
-        }
         made
+    }
+
+    /// Other boxes for some bodies, none of which becomes or ceases to be a half-space.
+    pub(crate) fn update(&mut self, moved: &[u32], boxes: &[Aabb]) {
+        for (&body, aabb) in moved.iter().zip(boxes) {
+            self.boxes[body as usize] = *aabb;
+        }
+        if let Some(kept) = &mut self.kept {
+            kept.update(&self.boxes, moved);
+        }
+    }
+
+    /// The tree.
+    pub(crate) fn tree(&self) -> &Tree {
+        self.kept.as_ref().map_or(&self.tree, KeptTree::tree)
     }
 
     /// Builds a tree over `boxes` for `walk_count` walks from outside. With worlds the leaves are in the order of the worlds, so that those of a
     /// world are neighbours.
     pub(crate) fn build_for_walks(&mut self, rules: &PairRules, walk_count: usize) {
         self.list_planes();
+        self.kept = None;
         if !rules.has_worlds() && walk_count >= self.boxes.len() / 2 {
             self.tree.rebuild_packed(&self.boxes);
         } else {
@@ -48,6 +63,7 @@ impl MovingBoxes {
     /// Builds a tree over `boxes` for a search for pairs, unless all worlds are small. Within a small world the order has no use.
     pub(crate) fn build_for_pairs(&mut self, rules: &PairRules) {
         self.list_planes();
+        self.kept = None;
         if !rules.has_small_worlds_only() {
             self.tree.rebuild_groups(&self.boxes, &rules.starts, SMALL_WORLD);
         }

@@ -1,6 +1,6 @@
 //! A body as conservative advancement reads it: its vertices about the point that it turns about, in f64.
 
-use glam::{DMat3, DVec3};
+use glam::DVec3;
 
 use crate::collide::hull::{Dimension, Hull};
 use crate::collide::scene::body::Body;
@@ -25,15 +25,12 @@ pub(crate) struct Rigid {
 impl Rigid {
     /// A checked body of this hull about its own position, along the world's axes.
     pub(crate) fn new(hull: &Hull, body: &Body) -> Self {
-        Self::turned(hull, body, rotation(body.rotation), DVec3::ZERO)
+        Self::about(hull, body, DVec3::ZERO)
     }
 
-    /// A checked body whose pose is that in its link, about the link's origin.
-    pub(crate) fn in_link(hull: &Hull, body: &Body, position: DVec3) -> Self {
-        Self::turned(hull, body, rotation(body.rotation), position)
-    }
-
-    fn turned(hull: &Hull, body: &Body, turn: DMat3, position: DVec3) -> Self {
+    /// A checked body about another point. `position` is that of its hull's origin from there, and its rotation is that to the pivot's axes.
+    pub(crate) fn about(hull: &Hull, body: &Body, position: DVec3) -> Self {
+        let turn = rotation(body.rotation);
         let scale = DVec3::from(body.scale.map(f64::from));
         let place = |v: &[f32; 3]| turn * (scale * DVec3::from(v.map(f64::from))) + position;
         let points: Vec<DVec3> = hull.vertices().iter().map(place).collect();

@@ -127,7 +127,7 @@ fn with_crowd<R>(
     let crowd = Crowd {
         scene,
         input: &input,
-        tree: &search.movers.tree,
+        tree: search.movers.tree(),
         boxes: &search.movers.boxes,
         static_boxes: statics.as_ref().map_or(&none, |statics| &statics.boxes),
     };

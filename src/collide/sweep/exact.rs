@@ -39,9 +39,11 @@ pub(crate) struct SweptBody<'a> {
     start: Option<DMat3>,
     /// From the point that it turns about to the mean of the vertices, world axes at time 0.
     arm: DVec3,
+    /// How far that point is from the hull's origin.
+    lever: f64,
     /// Angular velocity in radians per second, world axes; 0 where it moves no vertex.
     spin: DVec3,
-    /// Largest distance of a vertex from the origin, rounding included.
+    /// Largest distance of a vertex from the point that it turns about, rounding included.
     reach: f64,
     /// Largest distance of a vertex from the axis of the spin.
     swing: f64,
@@ -53,15 +55,17 @@ pub(crate) struct SweptBody<'a> {
 }
 
 impl<'a> SweptBody<'a> {
-    fn new(hull: &Hull, body: &Body, motion: &Motion) -> Self {
-        let Rigid { points, arm, reach, radius, rounding, plane } = Rigid::new(hull, body);
+    /// A checked body that turns about a point; `lever` is from there to its hull's origin, world axes. That of a half-space is 0.
+    fn new(hull: &Hull, body: &Body, motion: &Motion, lever: DVec3) -> Self {
+        let Rigid { points, arm, reach, radius, rounding, plane } = Rigid::about(hull, body, lever);
+        let lever = lever.length();
         let mut spin = DVec3::from(motion.angular_velocity.map(f64::from));
         let axis = spin.normalize_or_zero();
         let swing = points.iter().map(|&p| p.cross(axis).length()).fold(0.0, f64::max);
         if swing == 0.0 && plane.is_none() {
             spin = DVec3::ZERO;
         }
-        Self { points: points.into(), start: None, arm, spin, reach, swing, radius, rounding, plane }
+        Self { points: points.into(), start: None, arm, lever, spin, reach, swing, radius, rounding, plane }
     }
 
     /// A body that turns with `spin` about its pivot, from the rotation `start` on, thicker by `more`.
@@ -74,6 +78,7 @@ impl<'a> SweptBody<'a> {
             points: Cow::Borrowed(&rigid.points),
             start: Some(start),
             arm,
+            lever: 0.0,
             spin,
             reach: rigid.reach + more,
             swing,
@@ -87,7 +92,8 @@ impl<'a> SweptBody<'a> {
     pub(crate) fn still(rigid: &'a Rigid) -> Self {
         let &Rigid { ref points, arm, reach, radius, rounding, plane } = rigid;
         let points = Cow::Borrowed(&points[..]);
-        Self { points, start: None, arm, spin: DVec3::ZERO, reach, swing: 0.0, radius, rounding, plane }
+        let (start, lever, spin, swing) = (None, 0.0, DVec3::ZERO, 0.0);
+        Self { points, start, arm, lever, spin, reach, swing, radius, rounding, plane }
     }
 
     fn scale(&mut self, inverse: f64) {
@@ -95,6 +101,7 @@ impl<'a> SweptBody<'a> {
             *point *= inverse;
         }
         self.arm *= inverse;
+        self.lever *= inverse;
         self.reach *= inverse;
         self.swing *= inverse;
         self.radius *= inverse;
@@ -135,7 +142,7 @@ impl<'a> SweptBody<'a> {
 pub(crate) struct ExactPair<'a> {
     a: SweptBody<'a>,
     b: SweptBody<'a>,
-    /// From `b`'s position to `a`'s at time 0.
+    /// From the point that `b` turns about to that of `a` at time 0.
     offset: DVec3,
     /// Velocity of `a` less that of `b`.
     velocity: DVec3,
@@ -160,7 +167,7 @@ pub(crate) enum Impact {
 struct PairAt<'a> {
     pair: &'a ExactPair<'a>,
     turns: [DMat3; 2],
-    /// From `b`'s position to `a`'s.
+    /// From the point that `b` turns about to that of `a`.
     offset: DVec3,
 }
 
@@ -194,9 +201,22 @@ pub(crate) struct Advanced {
 
 impl<'a> ExactPair<'a> {
     /// The pair of two checked bodies; `offset` is from `b`'s position to `a`'s, world units.
-    pub(crate) fn new(hulls: [&Hull; 2], [a, b]: [&Body; 2], offset: DVec3, motions: [&Motion; 2]) -> Self {
-        let mut side_a = SweptBody::new(hulls[0], a, motions[0]);
-        let mut side_b = SweptBody::new(hulls[1], b, motions[1]);
+    pub(crate) fn new(hulls: [&Hull; 2], bodies: [&Body; 2], offset: DVec3, motions: [&Motion; 2]) -> Self {
+        Self::about(hulls, bodies, [DVec3::ZERO; 2], offset, motions)
+    }
+
+    /// The pair of two checked bodies that turn about other points than their positions. `levers` are from these points to the hulls'
+    /// origins at time 0, and `offset` is from the point of `b` to that of `a`, all in world units and axes. The velocities are those of
+    /// these points. The lever of a half-space is 0.
+    pub(crate) fn about(
+        hulls: [&Hull; 2],
+        [a, b]: [&Body; 2],
+        levers: [DVec3; 2],
+        offset: DVec3,
+        motions: [&Motion; 2],
+    ) -> Self {
+        let mut side_a = SweptBody::new(hulls[0], a, motions[0], levers[0]);
+        let mut side_b = SweptBody::new(hulls[1], b, motions[1], levers[1]);
         // A half-space has no size, so the other body's counts.
         let of = |side: &SweptBody, other: &SweptBody| {
             if side.plane.is_some() { other.radius } else { side.radius }
@@ -253,8 +273,10 @@ impl<'a> ExactPair<'a> {
         CastLimits {
             rounding: self.a.rounding + self.b.rounding,
             near: if exact { 5e-10 * self.sum } else { 0.5 * tolerance },
-            // Bodies that may touch at the start are measured there: see `status_of_gap`.
-            parted: touching_limit(self.smaller, self.sum) + MEASURE_ERROR * (self.sum + self.distance()),
+            // Bodies that may touch at the start are measured there: see `status_of_gap`. Long levers cancel, and leave their rounding.
+            parted: touching_limit(self.smaller, self.sum)
+                + MEASURE_ERROR * (self.sum + self.distance())
+                + SUPPORT_ERROR * (self.a.lever + self.b.lever),
             clear: 0.0,
         }
     }
@@ -492,7 +514,7 @@ impl<'a> ExactPair<'a> {
         limits: &CastLimits<f64>,
         step_limit: u32,
     ) -> Impact {
-        // From the plane's origin to the body's.
+        // From the plane's origin to the point that the body turns about.
         let (offset, velocity) = (self.offset * -sign, self.velocity * -sign);
         let spin = ground.spin;
         let mut time = 0.0;

@@ -8,6 +8,7 @@ use web_time::Instant;
 use crate::collide::broad_phase::cpu;
 use crate::collide::broad_phase::estimate::{check_row_count, check_row_count_exhaustive};
 use crate::collide::bvh::aabb::Aabb;
+use crate::collide::gjk::pose::Placement;
 use crate::collide::hull::support::Supports;
 use crate::collide::narrow_phase::exact;
 use crate::collide::narrow_phase::measure;
@@ -15,7 +16,6 @@ use crate::collide::narrow_phase::measure::shift;
 use crate::collide::narrow_phase::measured::Outcome;
 use crate::collide::narrow_phase::rows::{Batch, Precision, Stats};
 use crate::collide::narrow_phase::settle::log_settled;
-use crate::collide::scene::body::Body;
 use crate::collide::scene::bounds;
 use crate::collide::scene::budget::RowBudget;
 use crate::collide::scene::motion::Motion;
@@ -37,6 +37,8 @@ const TASK: usize = 256;
 const TRAVEL_LIMIT: f64 = 1e18;
 /// How many full turns a body may make during a sweep.
 const TURN_LIMIT: f64 = 1000.0;
+/// More than what f64 rounds off a sum with the lever of a body, as a share of the lever: a few times 1.1e-16.
+const LEVER_ERROR: f64 = 1e-14;
 
 /// Checks the motions and the duration of a sweep.
 pub(crate) fn check(body_count: usize, motions: &[Motion], duration: f32) -> Result<()> {
@@ -89,11 +91,42 @@ pub(crate) fn check_motions(
     Ok(())
 }
 
+/// How the movers of a query move.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Moves<'a> {
+    pub(crate) motions: &'a [Motion],
+    /// From the point that each mover turns about to its hull's origin at the start, in world units and axes; empty where all turn about
+    /// these origins. It is 0 for a mover that does not turn, and for a half-space. Velocities are those of these points.
+    ///
+    /// With positions in f64 a lever is the difference of the hull's origin and the point. It is exact, or no shorter than the nearer of the two
+    /// to the world's origin. So the position less the lever is the point to within [`LEVER_ERROR`] of the lever.
+    pub(crate) levers: &'a [DVec3],
+    /// Whether pairs in which neither has a lever are left out, unless they are given.
+    pub(crate) levers_only: bool,
+}
+
+impl<'a> Moves<'a> {
+    /// Movers that turn about their hulls' origins.
+    pub(crate) fn new(motions: &'a [Motion]) -> Self {
+        Self { motions, ..Self::default() }
+    }
+
+    /// From the point that a body turns about to its hull's origin at the start.
+    pub(crate) fn lever(&self, body: u32) -> DVec3 {
+        self.levers.get(body as usize).copied().unwrap_or_default()
+    }
+
+    /// Whether one of two bodies has a lever.
+    pub(crate) fn has_lever(&self, pair: [u32; 2]) -> bool {
+        pair.iter().any(|&body| self.lever(body) != DVec3::ZERO)
+    }
+}
+
 /// The input of a query for sweeps.
 pub(crate) struct SweepQuery<'a> {
     pub(crate) scene: &'a Scene,
     pub(crate) input: &'a QueryInput,
-    pub(crate) motions: &'a [Motion],
+    pub(crate) moves: Moves<'a>,
     pub(crate) duration: f64,
     pub(crate) precision: Precision,
 }
@@ -112,14 +145,14 @@ struct SweptRows {
 pub(crate) fn sweeps(
     scene: &Scene,
     input: &QueryInput,
-    motions: &[Motion],
+    moves: Moves<'_>,
     duration: f32,
     precision: Precision,
     witness: bool,
 ) -> Result<Batch<Sweep>> {
     let begin = Instant::now();
     let budget = RowBudget::new::<Sweep>(input.answer_limit).awaited_by(&input.awaited);
-    let query = SweepQuery { scene, input, motions, duration: f64::from(duration), precision };
+    let query = SweepQuery { scene, input, moves, duration: f64::from(duration), precision };
     let (parts, candidate_count) = match &input.pairs {
         OwnedPairs::Given(pairs) => (query.examine(pairs, true), pairs.len() as u64),
         OwnedPairs::BroadPhase => query.examine_near(&budget)?,
@@ -152,7 +185,7 @@ impl SweepQuery<'_> {
                 return None;
             }
             let [a, b] = exact::placements(&self.scene.hulls, stored, [row.a, row.b]);
-            let moved = [a.moved(&self.motion(row.a), row.time), b.moved(&self.motion(row.b), row.time)];
+            let moved = [(a, row.a), (b, row.b)].map(|(placed, id)| self.moved(placed, id, row.time));
             let found = exact::measure_placed(&moved);
             Some((found, stored.base(&self.scene.hulls, [row.a, row.b])))
         };
@@ -167,7 +200,19 @@ impl SweepQuery<'_> {
 
     fn motion(&self, body: u32) -> Motion {
         // Statics have no motion.
-        self.motions.get(body as usize).copied().unwrap_or_default()
+        self.moves.motions.get(body as usize).copied().unwrap_or_default()
+    }
+
+    /// Where the placement of a body at the start is at a time.
+    fn moved<'a>(&self, start: Placement<'a>, body: u32, time: f64) -> Placement<'a> {
+        start.moved_about(&self.motion(body), self.moves.lever(body), time)
+    }
+
+    /// From the point that `b` turns about to that of `a`, at the start.
+    fn between(&self, a: u32, b: u32) -> DVec3 {
+        let stored = self.input.stored();
+        let [a, b] = [a, b].map(|body| stored.position(body) - self.moves.lever(body));
+        a - b
     }
 
     /// The rows of pairs whose swept boxes overlap, and the number of these pairs.
@@ -178,10 +223,8 @@ impl SweepQuery<'_> {
         let none = StaticBoxes::default();
         let static_boxes = self.input.statics.as_ref().map_or(&none, |statics| &statics.boxes);
         search.begin(static_boxes, 0.0);
-        let bodies = &self.input.bodies;
-        let meets = |[a, b]: [u32; 2]| self.meets(&bodies[a as usize], &bodies[b as usize]);
         let met = |pairs: &[[u32; 2]]| -> Vec<[u32; 2]> {
-            pairs.iter().copied().filter(|&pair| meets(pair)).collect()
+            pairs.iter().copied().filter(|&pair| self.meets(pair)).collect()
         };
         check_row_count(&search, static_boxes, 0.0, budget, &|pairs| self.row_count(pairs))?;
         let (mut parts, mut count) = (Vec::new(), 0);
@@ -203,10 +246,12 @@ impl SweepQuery<'_> {
         for (index, (aabb, body)) in boxes.iter_mut().zip(self.input.packed.iter()).enumerate() {
             let motion = self.motion(index as u32);
             if !aabb.is_plane() {
-                let origin = self.input.position(index as u32);
+                let lever = self.moves.lever(index as u32);
+                let pivot = self.input.position(index as u32) - lever;
                 // f32 positions are exact; others are rounded as the excess says.
                 let off = if self.input.is_far() { f64::from(body.excess) } else { 0.0 };
-                *aabb = swept_box(aabb, body, (origin, off), &motion, self.duration);
+                let off = off + LEVER_ERROR * lever.length();
+                *aabb = swept_box(aabb, body, (pivot, off), &motion, self.duration);
             } else if motion != Motion::default() {
                 // A half-space that moves may reach everything.
                 aabb.min = [-bounds::EVERYTHING; 3];
@@ -218,19 +263,22 @@ impl SweepQuery<'_> {
 
     /// How many of some pairs have rows.
     pub(crate) fn row_count(&self, pairs: &[[u32; 2]]) -> usize {
-        let bodies = &self.input.bodies;
-        let meets = |&[a, b]: &[u32; 2]| self.meets(&bodies[a as usize], &bodies[b as usize]);
-        let met: Vec<[u32; 2]> = pairs.iter().copied().filter(meets).collect();
+        let met: Vec<[u32; 2]> = pairs.iter().copied().filter(|&pair| self.meets(pair)).collect();
         let mut part = SweptRows::default();
         met.chunks(TASK).for_each(|pairs| examine(self, pairs, false, &mut part));
         part.rows.len()
     }
 
-    /// Whether a pair that was not given is examined: groups and masks accept it, and not both are half-spaces.
-    fn meets(&self, a: &Body, b: &Body) -> bool {
+    /// Whether a pair that was not given is examined: groups and masks accept it, not both are half-spaces, and one has a lever where that is asked
+    /// for.
+    fn meets(&self, pair: [u32; 2]) -> bool {
         let records = &self.scene.supports.records;
+        let [a, b] = pair.map(|body| &self.input.bodies[body as usize]);
         let planes = [a, b].map(|body| records[body.hull as usize].half_space != 0);
-        (a.group & b.mask) != 0 && (b.group & a.mask) != 0 && planes != [true; 2]
+        (a.group & b.mask) != 0
+            && (b.group & a.mask) != 0
+            && planes != [true; 2]
+            && (!self.moves.levers_only || self.moves.has_lever(pair))
     }
 
     fn examine(&self, pairs: &[[u32; 2]], keeps_all: bool) -> Vec<SweptRows> {
@@ -247,7 +295,6 @@ impl SweepQuery<'_> {
     /// All pairs, a body's partners at a time.
     fn examine_exhaustive(&self, budget: &RowBudget) -> Result<Vec<SweptRows>> {
         check_row_count_exhaustive(self.scene, self.input, budget, &|pairs| self.row_count(pairs))?;
-        let bodies = &self.input.bodies;
         let rules = &self.input.rules;
         let task = |a: u32| {
             let mut part = SweptRows::default();
@@ -259,9 +306,7 @@ impl SweepQuery<'_> {
             let mut left = movers.len() + statics.len();
             for b in movers.chain(statics) {
                 left -= 1;
-                if self.meets(&bodies[a as usize], &bodies[b as usize])
-                    && (!rules.has_filter() || rules.allows(a, b))
-                {
+                if self.meets([a, b]) && (!rules.has_filter() || rules.allows(a, b)) {
                     pairs.push([a, b]);
                 }
                 if pairs.len() == TASK || left == 0 {
@@ -303,24 +348,27 @@ impl SweepQuery<'_> {
         }
     }
 
-    /// Whether the bounding balls about the origins of two bodies never meet. They contain the bodies however these rotate.
+    /// Whether the bounding balls about the points that two bodies turn about never meet. These points move on straight lines, and a rotation
+    /// about its point leaves each vertex as far from it: so the balls contain the bodies however these rotate.
     fn never_meets(&self, a: u32, b: u32, velocity: DVec3) -> bool {
-        let stored = self.input.stored();
-        let offset = stored.position(a) - stored.position(b);
         let reach = self.reach(a) + self.reach(b);
-        meeting(offset, velocity, reach * 1.000_006, self.duration).is_none()
+        meeting(self.between(a, b), velocity, reach * 1.000_006, self.duration).is_none()
     }
 
-    /// Upper bound of how far rotation moves a point of a body away from where translation alone would take it: the chord of the angle.
+    /// Upper bound of how far rotation moves a point of a body away from where translation alone would take it. A point that is ρ from the axis
+    /// through the point that the body turns about is moved by the chord of the angle θ, 2 ρ sin(θ / 2), which is at most ρ θ and 2 ρ. No ρ is
+    /// above the reach.
     fn spin(&self, body: u32) -> f64 {
         let angle = DVec3::from(self.motion(body).angular_velocity.map(f64::from)).length() * self.duration;
         self.reach(body) * angle.min(2.0) * 1.000_002
     }
 
-    /// Bounding radius of a body about its hull's origin.
+    /// Bounding radius of a body about the point that it turns about.
     fn reach(&self, body: u32) -> f64 {
         let placed = &self.input.placed[body as usize];
-        let reach = (placed.center() - self.input.position(body)).length() + placed.radius();
+        let lever = self.moves.lever(body);
+        let arm = placed.center() - self.input.position(body) + lever;
+        let reach = arm.length() + placed.radius() + LEVER_ERROR * lever.length();
         // f32 positions are exact.
         if self.input.is_far() { reach + f64::from(placed.excess) } else { reach }
     }
@@ -359,9 +407,8 @@ impl SweepQuery<'_> {
         let bodies = [a, b].map(|body| &self.input.bodies[body as usize]);
         let motions = [self.motion(a), self.motion(b)];
         let hulls = bodies.map(|body| &self.scene.hulls[body.hull as usize]);
-        let stored = self.input.stored();
-        let offset = stored.position(a) - stored.position(b);
-        let pair = ExactPair::new(hulls, bodies, offset, [&motions[0], &motions[1]]);
+        let levers = [self.moves.lever(a), self.moves.lever(b)];
+        let pair = ExactPair::about(hulls, bodies, levers, self.between(a, b), [&motions[0], &motions[1]]);
         match pair.sweep(self.duration, self.precision == Precision::Exact, axis) {
             Impact::Hit { time, normal } => Swept::hit(time, normal),
             Impact::Miss => Swept::MISS,
@@ -422,26 +469,27 @@ fn examine(query: &SweepQuery<'_>, pairs: &[[u32; 2]], keeps_all: bool, part: &m
     }
 }
 
-/// The swept box of a body, from its box at the start. `origin` is the position of its hull's origin, and how much this may be off.
+/// The swept box of a body, from its box at the start. `pivot` is the point that it turns about, and how much this may be off.
 fn swept_box(
     aabb: &Aabb,
     body: &PackedBody,
-    (origin, off): (DVec3, f64),
+    (pivot, off): (DVec3, f64),
     motion: &Motion,
     duration: f64,
 ) -> Aabb {
     let mut start = *aabb;
     if motion.angular_velocity != [0.0; 3] {
-        // Two boxes contain the body however it rotates: that of the ball about its origin, and its own box widened by the chord.
+        // Two boxes contain the body however it rotates: that of the ball about the pivot, which holds each vertex at its distance from there, and
+        // its own box widened by the chord, the most that rotation moves a point (`SweepQuery::spin`). So does what both contain.
         let arm: f64 = (0..3)
-            .map(|i| f64::from(body.position[i]) + f64::from(body.remainder[i]) - origin[i])
+            .map(|i| f64::from(body.position[i]) + f64::from(body.remainder[i]) - pivot[i])
             .map(|x| x * x)
             .sum();
         let reach = (arm.sqrt() + f64::from(body.radius)) * 1.000_001 + off;
         let angle = DVec3::from(motion.angular_velocity.map(f64::from)).length() * duration;
         let spin = reach * angle.min(2.0) * 1.000_001;
         for i in 0..3 {
-            let (low, high) = (origin[i] - reach, origin[i] + reach);
+            let (low, high) = (pivot[i] - reach, pivot[i] + reach);
             start.min[i] = start.min[i].min(below(low.max(f64::from(start.min[i]) - spin)));
             start.max[i] = start.max[i].max(above(high.min(f64::from(start.max[i]) + spin)));
         }
@@ -462,4 +510,98 @@ fn below(x: f64) -> f32 {
 
 fn above(x: f64) -> f32 {
     -below(-x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collide::gjk::pose::ExactPlaced;
+    use crate::collide::hull::Hull;
+    use crate::collide::scene::body::Body;
+    use crate::collide::scene::bounds::tests::Random;
+    use crate::collide::scene::columns::BodyColumns;
+    use crate::collide::scene::layout::Layout;
+    use crate::collide::scene::pairs::Pairs;
+    use crate::collide::scene::placed::rotation;
+
+    /// How many vertices at so many times are outside of their boxes, farther from the points that they turn about than the reach, and farther from
+    /// where translation takes them than the chord. `forgotten` leaves the levers out of the bounds.
+    fn outside(seed: u64, at: [f64; 3], off: f32, forgotten: bool) -> [usize; 3] {
+        let mut random = Random(seed);
+        let direction = |random: &mut Random| [0; 3].map(|_| random.signed());
+        // Vertices as far from the hull's origin as `off`, which levers may lead back.
+        let points: Vec<[f32; 3]> = (0..9).map(|_| direction(&mut random).map(|x| off + x)).collect();
+        let lump = Hull::from_points(&points).unwrap();
+        let hulls = [lump, Hull::capsule([0.5, 0.0, 0.0], [2.0, 0.0, 1.0], 0.2).unwrap()];
+        let scene = Scene::new(&hulls).unwrap();
+        let (mut bodies, mut positions, mut motions, mut levers) = (vec![], vec![], vec![], vec![]);
+        for k in 0..40_u32 {
+            let body = Body::new(k % 2).rotated(random.rotation()).scaled(0.5 + random.unit());
+            let mut vector = |low: f32, high: f32| {
+                let size = random.log(low, high);
+                direction(&mut random).map(|x| x * size)
+            };
+            let velocity = vector(0.01, 20.0);
+            motions.push(Motion { velocity, angular_velocity: vector(0.01, 40.0) });
+            let place = DVec3::from(vector(9.0, 9.1).map(f64::from));
+            positions.push((place + DVec3::from(at)).to_array());
+            let mean = DVec3::from(hulls[k as usize % 2].mean()) * f64::from(body.scale[0]);
+            let back = if k % 4 < 2 { rotation(body.rotation) * -mean } else { DVec3::ZERO };
+            levers.push(back + DVec3::from(vector(1e-3, 30.0).map(f64::from)));
+            bodies.push(body);
+        }
+        let columns = BodyColumns { positions: &positions, ..BodyColumns::new(&bodies) };
+        let layout = Layout { packed: true, placed: true };
+        let input = QueryInput::new(&scene, columns, None, Pairs::BroadPhase, layout).unwrap();
+        let duration = 0.5;
+        let moves = Moves { levers: &levers, ..Moves::new(&motions) };
+        let bounded = if forgotten { Moves::new(&motions) } else { moves };
+        let of =
+            |moves| SweepQuery { scene: &scene, input: &input, moves, duration, precision: Precision::Fast };
+        let (truth, query) = (of(moves), of(bounded));
+        let boxes = query.boxes();
+        let mut found = [0; 3];
+        for id in 0..40_u32 {
+            let position = input.position(id);
+            let hull = &hulls[id as usize % 2];
+            let start = Placement::at(hull, &bodies[id as usize], position);
+            let begin = ExactPlaced::new(&start);
+            for step in 0..=60 {
+                let time = duration * f64::from(step) / 60.0;
+                let way = DVec3::from(motions[id as usize].velocity.map(f64::from)) * time;
+                let moved = ExactPlaced::new(&truth.moved(start, id, time));
+                let place =
+                    |placed: &ExactPlaced, k: usize| placed.points[k] + placed.center[0] + placed.center[1];
+                let aabb = &boxes[id as usize];
+                for k in 0..moved.points.len() {
+                    let (point, before) = (place(&moved, k), place(&begin, k));
+                    let is_inside = (0..3).all(|axis| {
+                        f64::from(aabb.min[axis]) <= point[axis] - moved.rounding
+                            && f64::from(aabb.max[axis]) >= point[axis] + moved.rounding
+                    });
+                    let from_pivot =
+                        (point - (position - levers[id as usize] + way)).length() + moved.rounding;
+                    found[0] += usize::from(!is_inside);
+                    found[1] += usize::from(from_pivot > query.reach(id));
+                    found[2] += usize::from((point - (before + way)).length() > query.spin(id));
+                }
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn boxes_balls_and_chords_hold_bodies_that_turn_about_other_points() {
+        for (seed, (at, off)) in (0..).zip([
+            ([0.0; 3], 0.0),
+            ([0.0; 3], 1e3),
+            ([1e7, -1e7, 3e6], 0.0),
+            ([1e7, -1e7, 3e6], 1e4),
+            ([-1e12, 1e3, 0.0], 10.0),
+        ]) {
+            assert_eq!(outside(seed, at, off, false), [0; 3], "{at:?} {off}");
+            let forgotten = outside(seed, at, off, true);
+            assert!(forgotten.iter().all(|&count| count > 0), "{at:?} {off} {forgotten:?}");
+        }
+    }
 }

@@ -43,29 +43,73 @@ pub struct Pair<'a> {
     pub motions: [Motion; 2],
 }
 
+/// Two moving bodies that turn about other points than their positions, as parts of bodies do.
+#[derive(Debug, Clone, Copy)]
+pub struct Carried<'a> {
+    /// The hulls, their poses at the start without their positions, and their motions: the velocities are those of the points that the bodies
+    /// turn about.
+    pub pair: Pair<'a>,
+    /// From the first's position at the start to the second's.
+    pub between: DVec3,
+    /// From the point that each turns about to its position at the start, world axes.
+    pub arms: [DVec3; 2],
+}
+
 fn vector(v: [f32; 3]) -> DVec3 {
     DVec3::from(v.map(f64::from))
 }
 
-impl Pair<'_> {
-    /// Both bodies at a time, relative to the first's position.
+impl<'a> Pair<'a> {
+    /// Both turn about their positions.
+    fn carried(&self) -> Carried<'a> {
+        let between = self.poses[1].position64() - self.poses[0].position64();
+        Carried { pair: *self, between, arms: [DVec3::ZERO; 2] }
+    }
+
+    /// The signed gap at a time.
+    pub fn gap(&self, time: f64) -> f64 {
+        self.carried().gap(time)
+    }
+
+    /// The separation along an axis from the first to the second, at a time.
+    pub fn separation(&self, time: f64, axis: [f64; 3]) -> f64 {
+        self.carried().separation(time, axis)
+    }
+
+    /// The tolerance: τ of the pair at this gap, or 1e-9 S if `exact`, plus the rounding of times in f64 over the distance moved.
+    pub fn tolerance(&self, gap: f64, duration: f64, exact: bool) -> f64 {
+        self.carried().tolerance(gap, duration, exact)
+    }
+
+    /// Checks a claim: see [`Carried::check`].
+    ///
+    /// # Errors
+    /// A message about the wrong claim.
+    pub fn check(&self, duration: f64, claim: Claim, exact: bool) -> Result<bool, String> {
+        self.carried().check(duration, claim, exact)
+    }
+}
+
+impl Carried<'_> {
+    /// Both bodies at a time, relative to where the first would be if it did not turn.
     fn at(&self, time: f64) -> [Body64; 2] {
-        let between = self.poses[1].position64() - self.poses[0].position64() - self.velocity() * time;
         let body = |k: usize, offset: DVec3| {
-            let (pose, spin) = (&self.poses[k], vector(self.motions[k].spin));
-            let turn = DQuat::from_scaled_axis(spin * time) * pose.rotation64();
-            Body64::new(self.shapes[k], turn, pose.scale64(), f64::from(pose.radius), offset)
+            let (pose, spin) = (&self.pair.poses[k], vector(self.pair.motions[k].spin));
+            let since = DQuat::from_scaled_axis(spin * time);
+            let offset = offset + (since * self.arms[k] - self.arms[k]);
+            let turn = since * pose.rotation64();
+            Body64::new(self.pair.shapes[k], turn, pose.scale64(), f64::from(pose.radius), offset)
         };
-        [body(0, DVec3::ZERO), body(1, between)]
+        [body(0, DVec3::ZERO), body(1, self.between - self.velocity() * time)]
     }
 
     /// The velocity of the first relative to the second.
     fn velocity(&self) -> DVec3 {
-        vector(self.motions[0].velocity) - vector(self.motions[1].velocity)
+        vector(self.pair.motions[0].velocity) - vector(self.pair.motions[1].velocity)
     }
 
     fn rotates(&self) -> bool {
-        self.motions.iter().any(|motion| motion.spin != [0.0; 3])
+        self.pair.motions.iter().any(|motion| motion.spin != [0.0; 3])
     }
 
     /// The signed gap at a time.
@@ -89,12 +133,12 @@ impl Pair<'_> {
     /// R and S.
     fn radii(&self) -> [f64; 2] {
         let [a, b] = [0, 1].map(|k| {
-            let (shape, pose) = (self.shapes[k], &self.poses[k]);
+            let (shape, pose) = (self.pair.shapes[k], &self.pair.poses[k]);
             shape.radius(pose.scale)
                 + shape.rounding() * pose.scale64().min_element()
                 + f64::from(pose.radius)
         });
-        match self.shapes.map(Shape::is_half_space) {
+        match self.pair.shapes.map(Shape::is_half_space) {
             [true, _] => [b, b],
             [_, true] => [a, a],
             _ => [a.min(b), a + b],
@@ -106,15 +150,16 @@ impl Pair<'_> {
         let [smaller, sum] = self.radii();
         let distance = self.velocity().length() * duration;
         let tau = if exact { 1e-9 * sum } else { tolerance(smaller, sum, gap) };
-        tau + 2e-15 * (distance + (self.poses[0].position64() - self.poses[1].position64()).length())
+        let arms = self.arms[0].length() + self.arms[1].length();
+        tau + 2e-15 * (distance + self.between.length() + arms)
     }
 
     /// An upper bound of the speed at which points of the bodies approach each other.
     fn max_speed(&self) -> f64 {
         let spin_speed = |k: usize| {
-            let (pose, spin) = (&self.poses[k], vector(self.motions[k].spin));
-            let body = Body64::new(self.shapes[k], pose.rotation64(), pose.scale64(), 0.0, DVec3::ZERO);
-            body.points.iter().map(|p| spin.cross(*p).length()).fold(0.0, f64::max)
+            let (pose, spin) = (&self.pair.poses[k], vector(self.pair.motions[k].spin));
+            let body = Body64::new(self.pair.shapes[k], pose.rotation64(), pose.scale64(), 0.0, DVec3::ZERO);
+            body.points.iter().map(|p| spin.cross(*p + self.arms[k]).length()).fold(0.0, f64::max)
         };
         self.velocity().length() + spin_speed(0) + spin_speed(1)
     }

@@ -23,7 +23,7 @@ use crate::collide::scene::placed::rotation;
 use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::collide::sweep::kernels::{SWEEPS, VERDICT_HIT, VERDICT_WITHIN};
 use crate::collide::sweep::outcome::Swept;
-use crate::collide::sweep::query::SweepQuery;
+use crate::collide::sweep::query::{Moves, SweepQuery};
 use crate::collide::sweep::rows::{Sweep, SweepOutcome};
 use crate::error::{Error, Result};
 use crate::parallel::map;
@@ -157,13 +157,14 @@ impl DeviceQuery for DeviceSweeps {
         budget: &RowBudget,
     ) -> Result<bool> {
         let (motions, duration) = (&self.motions[..], f64::from(self.duration));
-        let boxes = || SweepQuery { scene, input, motions, duration, precision: Precision::Fast }.boxes();
+        let (moves, precision) = (Moves::new(motions), Precision::Fast);
+        let boxes = || SweepQuery { scene, input, moves, duration, precision }.boxes();
         check_row_count_on_host(scene, input, counted_so_far, 0.0, &boxes, budget, &|sample, pairs| {
             // Statics do not move.
             let motion = |&id: &u32| motions.get(id as usize).copied().unwrap_or_default();
             let motions: Vec<Motion> = sample.ids.iter().map(motion).collect();
-            let (input, precision) = (&sample.input, Precision::Fast);
-            SweepQuery { scene, input, motions: &motions, duration, precision }.row_count(pairs)
+            let (input, moves) = (&sample.input, Moves::new(&motions));
+            SweepQuery { scene, input, moves, duration, precision }.row_count(pairs)
         })
     }
 
@@ -180,7 +181,8 @@ impl DeviceQuery for DeviceSweeps {
         }
         let settle_begin = Instant::now();
         let duration = f64::from(self.duration);
-        let query = SweepQuery { scene, input, motions: &self.motions, duration, precision: Precision::Fast };
+        let (moves, precision) = (Moves::new(&self.motions), Precision::Fast);
+        let query = SweepQuery { scene, input, moves, duration, precision };
         let found = map(&self.rows, |row| row.swept(scene, input, duration));
         let open: Vec<&DeviceSweepRow> =
             self.rows.iter().zip(&found).filter(|(_, found)| found.is_none()).map(|(row, _)| row).collect();
