@@ -29,10 +29,12 @@ pub mod next {
     pub use super::handle::id::BodyId;
     pub use super::handle::options::{PairOptions, RowsPer, SceneOptions, SweepOptions};
     pub use super::handle::probe::{Point, Ray, ShapeCast};
+    pub use super::handle::robots::Robot;
     pub use super::handle::rows::PairRow;
     pub use super::handle::scene::Scene;
     pub use super::handle::shape::Shape;
     pub use super::handle::shapes::Shapes;
+    pub use super::handle::state::SceneState;
     pub use super::hull::Hull;
 }
 

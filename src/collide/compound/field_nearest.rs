@@ -129,9 +129,9 @@ impl Best {
         let points = [on_a, self.measured.on_b()].map(|point| (point + self.base).to_array());
         let row = NearestBody {
             query,
-            query_part: self.part,
+            query_part: 0,
             body,
-            part: self.triangle,
+            part: 0,
             status,
             separation: gap,
             normal: normal.to_array(),

@@ -229,7 +229,7 @@ impl Fields {
                     failure = measuring.failure;
                     all.extend(measuring.found.into_iter().map(|(part, found)| PartRow {
                         part,
-                        row: Containment { point: id, body: body.id, part, distance: found.distance },
+                        row: Containment { point: id, body: body.id, part: 0, distance: found.distance },
                     }));
                     limit
                 });

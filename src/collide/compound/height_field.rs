@@ -34,11 +34,47 @@ const MOST: f32 = 1e18;
 /// # Ok::<(), hullfield::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(into = "HeightFieldWire", try_from = "HeightFieldWire")
+)]
 pub struct HeightField {
     columns: u32,
     heights: Arc<[f32]>,
     spacing: [f32; 2],
     origin: [f32; 3],
+}
+
+/// A height field as serde writes and reads it: formats that people read have no NaN, so a hole is nothing.
+#[cfg(feature = "serde")]
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename = "HeightField", deny_unknown_fields)]
+struct HeightFieldWire {
+    columns: u32,
+    heights: Vec<Option<f32>>,
+    spacing: [f32; 2],
+    #[serde(default)]
+    origin: [f32; 3],
+}
+
+#[cfg(feature = "serde")]
+impl From<HeightField> for HeightFieldWire {
+    fn from(field: HeightField) -> Self {
+        let heights = field.heights.iter().map(|&height| (!height.is_nan()).then_some(height)).collect();
+        Self { columns: field.columns, heights, spacing: field.spacing, origin: field.origin }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<HeightFieldWire> for HeightField {
+    type Error = Error;
+
+    fn try_from(wire: HeightFieldWire) -> Result<Self> {
+        let HeightFieldWire { columns, heights, spacing, origin } = wire;
+        let heights: Vec<f32> = heights.into_iter().map(|height| height.unwrap_or(f32::NAN)).collect();
+        Self::new(columns, heights, spacing)?.at(origin)
+    }
 }
 
 impl HeightField {

@@ -59,6 +59,14 @@ impl Asked {
 pub(crate) struct Touching(Vec<[BodyId; 2]>);
 
 impl Touching {
+    /// These pairs, in any order.
+    pub(crate) fn restored(mut pairs: Vec<[BodyId; 2]>) -> Self {
+        pairs.iter_mut().for_each(|pair| pair.sort_unstable());
+        pairs.sort_unstable();
+        pairs.dedup();
+        Self(pairs)
+    }
+
     pub(crate) fn pairs(&self) -> &[[BodyId; 2]] {
         &self.0
     }

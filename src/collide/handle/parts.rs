@@ -42,6 +42,8 @@ pub(crate) struct Parts {
     pub(crate) gpu: Option<Arc<GpuArena>>,
     /// Rows by which the origin is chosen.
     sampled: Shared<u32>,
+    /// Whether a query has walked a tree over the places.
+    is_walked: bool,
     /// For rays and points, made when first needed.
     frames: Option<Shared<Frame>>,
     /// Worlds of the places of bodies that move.
@@ -79,8 +81,9 @@ impl Parts {
         }
         let (still, mut moving): (Vec<Placed>, Vec<Placed>) =
             rows.iter().map(placed).partition(|placed| stays(placed.row));
-        let sizable =
-            moving.iter().map(|placed| placed.row).filter(|&row| !table.is_half_space(body(row).shape));
+        // Without bodies that move, amid the fixed ones.
+        let by = if moving.is_empty() { &still } else { &moving };
+        let sizable = by.iter().map(|placed| placed.row).filter(|&row| !table.is_half_space(body(row).shape));
         let sampled: Vec<u32> = sample(sizable).collect();
         let origin = origin_of_rows(bodies, &sampled);
         if has_worlds {
@@ -124,6 +127,7 @@ impl Parts {
             places: Arc::new(places),
             gpu: table.gpu.clone(),
             sampled: Arc::new(sampled),
+            is_walked: false,
             frames: None,
             worlds: Arc::new(worlds),
             field_rows: Arc::new(field_rows),
@@ -201,12 +205,18 @@ impl Parts {
                 place += 1;
             });
         }
-        for &place in &places {
-            let at = place as usize..place as usize + 1;
-            let packed = if packed.is_empty() { &mut [][..] } else { &mut packed[at.clone()] };
-            let (bodies, positions) = (&instances[at.clone()], &positions[at.clone()]);
-            lay_out_about(supports, bodies, positions, input.origin, packed, &mut placed[at])?;
-        }
+        // Those that moved, side by side.
+        places.sort_unstable();
+        places.dedup();
+        let moved: Vec<Instance> = places.iter().map(|&place| instances[place as usize]).collect();
+        let moved_positions: Vec<DVec3> = places.iter().map(|&place| positions[place as usize]).collect();
+        let mut moved_placed = vec![Default::default(); places.len()];
+        let packed_count = if packed.is_empty() { 0 } else { places.len() };
+        let mut moved_packed = vec![bytemuck::Zeroable::zeroed(); packed_count];
+        let (origin, of_device) = (input.origin, &mut moved_packed[..]);
+        lay_out_about(supports, &moved, &moved_positions, origin, of_device, &mut moved_placed)?;
+        places.iter().zip(&moved_placed).for_each(|(&place, laid_out)| placed[place as usize] = *laid_out);
+        places.iter().zip(&moved_packed).for_each(|(&place, laid_out)| packed[place as usize] = *laid_out);
         if let Some(frames) = &mut self.frames {
             let frames = Arc::make_mut(frames);
             for &place in &places {
@@ -216,13 +226,20 @@ impl Parts {
             }
         }
         if let Some(tree) = &mut input.tree {
-            let moved: Vec<Instance> = places.iter().map(|&place| instances[place as usize]).collect();
-            let moved_placed: Vec<_> = places.iter().map(|&place| placed[place as usize]).collect();
             let mut boxes = Vec::new();
             placed_aabbs_into(&mut boxes, &moved, &moved_placed, &supports.records, 0.0);
             Arc::make_mut(tree).update(&places, &boxes);
         }
         Ok(true)
+    }
+
+    /// The input of a query that walks a tree: with one that is kept, from the second such query on. The first one builds its own, which takes less.
+    pub(crate) fn input_to_walk(&mut self, table: &ShapeTable) -> QueryInput {
+        if self.is_walked {
+            return self.input_with_tree(table);
+        }
+        self.is_walked = true;
+        self.input()
     }
 
     /// The input of a query over all places, with a tree over them.
@@ -244,7 +261,7 @@ impl Parts {
             Arc::new(Frame::all(&table.hulls.hulls, self.input.stored().movers(count)))
         });
         let frames = Arc::clone(frames);
-        QueryInput { frames: Some(frames), ..self.input_with_tree(table) }
+        QueryInput { frames: Some(frames), ..self.input_to_walk(table) }
     }
 
     /// The input without a tree.

@@ -285,7 +285,12 @@ impl Snapshot {
     }
 
     /// The parts of a body that is none of the scene's.
-    fn parts_of(&self, body: &Body, at: Location, found: &mut Vec<(Instance, DVec3)>) -> Result<()> {
+    pub(crate) fn parts_of(
+        &self,
+        body: &Body,
+        at: Location,
+        found: &mut Vec<(Instance, DVec3)>,
+    ) -> Result<()> {
         self.table.check(&Body { fixed: true, ..*body }, at)?;
         match &self.table.laid_out[body.shape as usize] {
             LaidOut::Hull(hull) => found.push(body.instance(*hull)),
@@ -558,11 +563,7 @@ impl Snapshot {
         let found = found.map(move |found| {
             let named = |NearPair { asker, row }: NearPair| {
                 let [body, part] = names.of(row.body);
-                PartPair {
-                    part_a: asker,
-                    part_b: part,
-                    row: NearestBody { query_part: asker, body, part, ..row },
-                }
+                PartPair { part_a: asker, part_b: part, row: NearestBody { body, ..row } }
             };
             Batch::new(found.rows.into_iter().map(named).collect(), found.stats)
         });
@@ -570,7 +571,14 @@ impl Snapshot {
             None => found,
             Some((fields, near)) => fields.nearest(near, found),
         };
-        Ok(found.map(|found| Batch::new(found.rows.into_iter().map(|pair| pair.row).collect(), found.stats)))
+        Ok(found.map(|found| {
+            let named = |PartPair { part_a, part_b, row }: PartPair<NearestBody>| NearestBody {
+                query_part: part_a,
+                part: part_b,
+                ..row
+            };
+            Batch::new(found.rows.into_iter().map(named).collect(), found.stats)
+        }))
     }
 }
 

@@ -39,7 +39,11 @@ impl Scene {
         let table = &self.shapes().table;
         // Height fields are searched for on the host.
         let is_searched = pairs == Pairs::BroadPhase && table.gpu.is_none();
-        if is_searched || table.fields.is_some() { Need::Tree } else { Need::Bodies }
+        match (is_searched, table.fields.is_some()) {
+            (_, true) => Need::Tree,
+            (true, false) => Need::Walk,
+            (false, false) => Need::Bodies,
+        }
     }
 
     /// Finds the pairs of parts that touch or overlap.
@@ -155,7 +159,7 @@ impl Scene {
     pub fn hits(&self) -> Result<Pending<Batch<bool>>> {
         span!("hullfield.collide.hits", bodies = self.len());
         timed_call(|| {
-            let snapshot = self.snapshot(Need::Tree)?;
+            let snapshot = self.snapshot(Need::Walk)?;
             if snapshot.has_parts() {
                 return Ok(self.hit_counts()?.map(|found| {
                     Batch::new(found.rows.iter().map(|&count| count > 0).collect(), found.stats)
@@ -181,7 +185,7 @@ impl Scene {
     pub fn hit_counts(&self) -> Result<Pending<Batch<u32>>> {
         span!("hullfield.collide.hit_counts", bodies = self.len());
         timed_call(|| {
-            let snapshot = self.snapshot(Need::Tree)?;
+            let snapshot = self.snapshot(Need::Walk)?;
             let count = self.row_count();
             if snapshot.has_parts() {
                 let found = self.intersections_per(Pairs::BroadPhase, RowsPer::PairOfBodies)?;
@@ -336,7 +340,7 @@ impl Scene {
         options: &ShapeCastOptions,
     ) -> Result<Pending<Batch<ShapeCastFirst>>> {
         span!("hullfield.collide.shape_casts", bodies = self.len(), casts = casts.len());
-        timed_call(|| self.snapshot(Need::Tree)?.shape_casts(casts, self.cast_goal(options)))
+        timed_call(|| self.snapshot(Need::Walk)?.shape_casts(casts, self.cast_goal(options)))
     }
 
     /// Finds all parts that each shape meets as it moves along a line, sorted by cast, distance, body and part.
@@ -349,7 +353,7 @@ impl Scene {
         options: &ShapeCastOptions,
     ) -> Result<Pending<Batch<ShapeCastHit>>> {
         span!("hullfield.collide.shape_casts_all", bodies = self.len(), casts = casts.len());
-        timed_call(|| self.snapshot(Need::Tree)?.shape_casts_all(casts, self.cast_goal(options)))
+        timed_call(|| self.snapshot(Need::Walk)?.shape_casts_all(casts, self.cast_goal(options)))
     }
 
     /// Finds whether each shape meets anything as it moves along a line: one row a cast, in their order.
@@ -362,7 +366,7 @@ impl Scene {
         options: &ShapeCastOptions,
     ) -> Result<Pending<Batch<ShapeCastAny>>> {
         span!("hullfield.collide.shape_casts_any", bodies = self.len(), casts = casts.len());
-        timed_call(|| self.snapshot(Need::Tree)?.shape_casts_any(casts, self.cast_goal(options)))
+        timed_call(|| self.snapshot(Need::Walk)?.shape_casts_any(casts, self.cast_goal(options)))
     }
 
     /// Finds the nearest other bodies of each body that is not fixed, sorted by its row, then by separation and row.
@@ -375,7 +379,7 @@ impl Scene {
         span!("hullfield.collide.nearest_bodies", bodies = self.len());
         timed_call(|| {
             let goal = near_goal(options)?;
-            let snapshot = self.snapshot(Need::Tree)?;
+            let snapshot = self.snapshot(Need::Walk)?;
             let rows: Vec<u32> =
                 self.ids().map(|id| id.row).filter(|&row| !snapshot.bodies[row as usize].fixed).collect();
             snapshot.nearest_of(&rows, goal)
@@ -403,7 +407,7 @@ impl Scene {
         span!("hullfield.collide.nearest_bodies_of", bodies = self.len(), rows = rows.len());
         timed_call(|| {
             let goal = near_goal(options)?;
-            self.snapshot(Need::Tree)?.nearest_of(rows, goal)
+            self.snapshot(Need::Walk)?.nearest_of(rows, goal)
         })
     }
 
@@ -421,7 +425,7 @@ impl Scene {
         span!("hullfield.collide.nearest_bodies_to", bodies = self.len(), shapes = shapes.len());
         timed_call(|| {
             let goal = near_goal(options)?;
-            self.snapshot(Need::Tree)?.nearest_to(shapes, goal)
+            self.snapshot(Need::Walk)?.nearest_to(shapes, goal)
         })
     }
 }

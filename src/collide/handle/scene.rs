@@ -14,6 +14,7 @@ use crate::collide::handle::rules::Excluded;
 use crate::collide::handle::shapes::{ShapeTable, Shapes};
 use crate::collide::handle::slots::Slots;
 use crate::collide::handle::snapshot::Snapshot;
+use crate::collide::handle::state::{SceneState, StoredRow};
 use crate::collide::narrow_phase::rows::Batch;
 use crate::collide::scene::query_input::{QueryInput, Shared};
 use crate::error::{Error, Location, Result};
@@ -95,9 +96,11 @@ struct LaidOut {
 pub(crate) enum Need {
     /// Nothing, as it searches on the device or tests given pairs.
     Bodies,
+    /// A tree, which it may build itself.
+    Walk,
     /// A tree.
     Tree,
-    /// The tree, and bodies as rays read them.
+    /// Bodies as rays read them, and a tree, which it may build itself.
     Frames,
 }
 
@@ -143,6 +146,56 @@ impl Scene {
             asked: Asked::default(),
             touching: Touching::default(),
             laid_out: Mutex::default(),
+        })
+    }
+
+    /// The scene as it can be stored: bodies with their ids, exclusions and touching pairs.
+    ///
+    /// ```
+    /// use hullfield::Engine;
+    /// use hullfield::collide::next::{Body, Hull, Scene, SceneOptions, Shapes};
+    ///
+    /// let shapes = Shapes::new(&Engine::cpu(), [Hull::ball(1.0)?.into()])?;
+    /// let mut scene = Scene::new(&shapes, &[Body::new(0); 3], SceneOptions::default())?;
+    /// let ids: Vec<_> = scene.ids().collect();
+    /// scene.remove(ids[1]);
+    /// let restored = Scene::restore(&shapes, &scene.state())?;
+    /// assert!(restored.get(ids[1]).is_none() && restored.get(ids[2]) == scene.get(ids[2]));
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    pub fn state(&self) -> SceneState {
+        let row = |(id, is_held): (BodyId, bool)| {
+            let body = is_held.then(|| self.bodies[id.row as usize]);
+            StoredRow { id, body }
+        };
+        SceneState {
+            options: self.options,
+            rows: self.slots.last_ids().map(row).collect(),
+            excluded_bodies: self.exclusions.bodies.clone(),
+            excluded_owners: self.exclusions.owners.clone(),
+            touching: self.touching.pairs().to_vec(),
+        }
+    }
+
+    /// A stored scene, of the shapes that it was of. Bodies have the ids that they had.
+    ///
+    /// # Errors
+    /// As [`Scene::new`]; [`Error::Invalid`] at its [`Location::Body`] where the id in a row is of another one.
+    pub fn restore(shapes: &Shapes, state: &SceneState) -> Result<Self> {
+        for (row, stored) in state.rows.iter().enumerate() {
+            if let Some(body) = &stored.body {
+                shapes.table.check(body, Location::Body(row))?;
+            }
+        }
+        let rows: Vec<(BodyId, bool)> = state.rows.iter().map(|row| (row.id, row.body.is_some())).collect();
+        let exclusions =
+            Exclusions { bodies: state.excluded_bodies.clone(), owners: state.excluded_owners.clone() };
+        Ok(Self {
+            slots: Slots::restored(&rows)?,
+            bodies: Arc::new(state.rows.iter().map(|row| row.body.unwrap_or_default()).collect()),
+            exclusions: Arc::new(exclusions),
+            touching: Touching::restored(state.touching.clone()),
+            ..Self::new(shapes, &[], state.options)?
         })
     }
 
@@ -340,7 +393,7 @@ impl Scene {
         found.map(move |batch| Batch { query, ..batch })
     }
 
-    fn check_id(&self, id: BodyId, at: Location) -> Result<()> {
+    pub(crate) fn check_id(&self, id: BodyId, at: Location) -> Result<()> {
         if self.slots.holds(id) {
             return Ok(());
         }
@@ -376,6 +429,7 @@ impl Scene {
         };
         let input = match need {
             Need::Bodies => parts.input(),
+            Need::Walk => Arc::make_mut(parts).input_to_walk(table),
             Need::Tree => Arc::make_mut(parts).input_with_tree(table),
             Need::Frames => Arc::make_mut(parts).input_with_frames(table),
         };

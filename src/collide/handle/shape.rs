@@ -6,6 +6,7 @@ use crate::collide::hull::Hull;
 
 /// What a body is made of.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Shape {
     /// A convex hull: the body has one part.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::collide::handle::id::{BodyId, scene_number};
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result};
 
 /// The rows of a scene. A copy shares them until one of the two changes.
 #[derive(Debug)]
@@ -43,6 +43,29 @@ impl Clone for Slots {
 }
 
 impl Slots {
+    /// Rows with the ids of the bodies that they hold, or held last. Bodies that are inserted later have other ids than those of other scenes.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] where an id is of another row.
+    pub(crate) fn restored(rows: &[(BodyId, bool)]) -> Result<Self> {
+        if let Some(row) = rows.iter().enumerate().position(|(row, (id, _))| id.row as usize != row) {
+            let message = format!("the state has {} in row {row}", rows[row].0);
+            return Err(Error::invalid(Location::Body(row), message));
+        }
+        let is_free = |(id, is_held): &&(BodyId, bool)| !is_held && id.generation < u32::MAX;
+        Ok(Self {
+            scene: scene_number(),
+            free: Arc::new(rows.iter().filter(is_free).map(|(id, _)| id.row).collect()),
+            count: rows.iter().filter(|(_, is_held)| *is_held).count(),
+            rows: Arc::new(rows.iter().map(|&(id, is_held)| Slot { id, is_held }).collect()),
+        })
+    }
+
+    /// The ids of all rows, held or not.
+    pub(crate) fn last_ids(&self) -> impl Iterator<Item = (BodyId, bool)> + '_ {
+        self.rows.iter().map(|slot| (slot.id, slot.is_held))
+    }
+
     /// The rows as they are now, which bodies are not inserted into.
     pub(crate) fn snapshot(&self) -> Self {
         let (rows, free) = (Arc::clone(&self.rows), Arc::default());

@@ -16,8 +16,10 @@ pub struct Intersection {
     /// Row of the second body.
     pub b: u32,
     /// The part of `a`: 0 where its shape is a hull.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub part_a: u32,
     /// The part of `b`: 0 where its shape is a hull.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub part_b: u32,
     /// The verdict.
     pub status: Status,
@@ -50,8 +52,10 @@ pub struct Distance {
     /// Row of the second body.
     pub b: u32,
     /// The part of `a`: 0 where its shape is a hull.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub part_a: u32,
     /// The part of `b`: 0 where its shape is a hull.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub part_b: u32,
     /// The verdict.
     pub status: Status,
@@ -75,8 +79,10 @@ pub struct Contact {
     /// Row of the second body.
     pub b: u32,
     /// The part of `a`: 0 where its shape is a hull.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub part_a: u32,
     /// The part of `b`: 0 where its shape is a hull.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub part_b: u32,
     /// The verdict.
     pub status: Status,
@@ -160,8 +166,10 @@ pub struct Manifold {
     /// Row of the second body.
     pub b: u32,
     /// The part of `a`: 0 where its shape is a hull.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub part_a: u32,
     /// The part of `b`: 0 where its shape is a hull.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub part_b: u32,
     /// The verdict.
     pub status: Status,
@@ -201,8 +209,10 @@ pub struct Gradient {
     /// Row of the second body.
     pub b: u32,
     /// The part of `a`: 0 where its shape is a hull.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub part_a: u32,
     /// The part of `b`: 0 where its shape is a hull.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub part_b: u32,
     /// The verdict.
     pub status: Status,

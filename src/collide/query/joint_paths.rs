@@ -193,7 +193,7 @@ impl Arena {
 }
 
 /// Poses relative to the origin that the statics are laid out about.
-fn relative_to(poses: &mut [LinkPose], origin: Option<DVec3>) {
+pub(crate) fn relative_to(poses: &mut [LinkPose], origin: Option<DVec3>) {
     let Some(origin) = origin else { return };
     for pose in poses {
         pose.position = (DVec3::from(pose.position) - origin).to_array();

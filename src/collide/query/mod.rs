@@ -19,7 +19,7 @@ pub(crate) mod gpu;
 #[cfg(not(feature = "gpu"))]
 #[path = "no_gpu.rs"]
 pub(crate) mod gpu;
-mod joint_paths;
+pub(crate) mod joint_paths;
 pub(crate) mod kinds;
 #[cfg(feature = "gpu")]
 pub(crate) mod laid_out;

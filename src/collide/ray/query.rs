@@ -19,7 +19,6 @@ use crate::collide::ray::rows::{Containment, NearestPoint, Occlusion, RayHit, Ra
 use crate::collide::ray::search::{
     OPEN, Targets, all_hits, containments, first_hits, nearest_points, occlusions,
 };
-use crate::collide::scene::bounds::aabbs_into;
 use crate::collide::scene::budget::RowBudget;
 use crate::collide::scene::columns::BodyColumns;
 use crate::collide::scene::frame::Frame;
@@ -214,7 +213,7 @@ fn with_targets<R>(
             let boxes = search.boxes();
             boxes.clear();
             if is_open {
-                aabbs_into(boxes, &input.packed, &scene.supports.records, 0.0);
+                input.boxes_into(boxes, &scene.supports.records);
             }
             search.build_for_walks(&input.rules, probes.count);
         }

@@ -13,6 +13,7 @@ pub struct RayHit {
     /// Row of the body that is hit. Statics count on after the bodies.
     pub body: u32,
     /// The part of the body: 0 where its shape is a hull.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub part: u32,
     /// How far along the ray, in world units; 0 where the ray starts in the body.
     pub distance: f64,
@@ -58,6 +59,7 @@ pub struct PointHit {
     /// Row of the body. Statics count on after the bodies.
     pub body: u32,
     /// The part of the body: 0 where its shape is a hull.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub part: u32,
     /// The signed distance in world units: negative inside of the body, where it is minus the depth, the length of the shortest way out.
     pub distance: f64,
@@ -88,6 +90,7 @@ pub struct Containment {
     /// Row of the body. Statics count on after the bodies.
     pub body: u32,
     /// The part of the body: 0 where its shape is a hull.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub part: u32,
     /// The signed distance in world units, as [`PointHit::distance`]: minus the depth, or up to the tolerance above 0.
     pub distance: f64,

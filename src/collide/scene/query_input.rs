@@ -7,11 +7,14 @@ use std::sync::{Arc, Mutex};
 
 use glam::DVec3;
 
+use crate::collide::bvh::aabb::Aabb;
 use crate::collide::hull::faces::FaceTables;
 use crate::collide::hull::plane_table::PlaneTables;
+use crate::collide::hull::record::HullRecord;
 use crate::collide::hull::support::Supports;
 use crate::collide::hull::{Dimension, Hull};
 use crate::collide::scene::body::Body;
+use crate::collide::scene::bounds::aabbs_into;
 use crate::collide::scene::columns::BodyColumns;
 use crate::collide::scene::far::{lay_out_about, origin_of};
 use crate::collide::scene::frame::Frame;
@@ -20,6 +23,7 @@ use crate::collide::scene::moving::MovingBoxes;
 use crate::collide::scene::packed_body::PackedBody;
 use crate::collide::scene::pairs::Pairs;
 use crate::collide::scene::placed::Placed;
+use crate::collide::scene::placed_bounds::placed_aabbs_into;
 use crate::collide::scene::rules::{OrderedRules, PairRules};
 use crate::collide::scene::statics::Statics;
 use crate::collide::scene::stored::Stored;
@@ -199,6 +203,15 @@ impl QueryInput {
     #[inline]
     pub(crate) fn is_far(&self) -> bool {
         !self.positions.is_empty()
+    }
+
+    /// Writes the boxes of the movers, from whichever layout there is: they are the same.
+    pub(crate) fn boxes_into(&self, boxes: &mut Vec<Aabb>, hulls: &[HullRecord]) {
+        if self.packed.len() == self.mover_count {
+            return aabbs_into(boxes, &self.packed, hulls, 0.0);
+        }
+        let movers = 0..self.mover_count;
+        placed_aabbs_into(boxes, &self.bodies[movers.clone()], &self.placed[movers], hulls, 0.0);
     }
 
     /// The bodies as stored.

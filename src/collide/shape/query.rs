@@ -14,7 +14,6 @@ use crate::collide::narrow_phase::rows::{Batch, Stats};
 use crate::collide::narrow_phase::settle::milliseconds;
 use crate::collide::ray::query::{check_count, fill_rows, list_rows};
 use crate::collide::scene::body::Body;
-use crate::collide::scene::bounds::aabbs_into;
 use crate::collide::scene::columns::BodyColumns;
 use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::collide::scene::ray_columns::{check_column, check_f64};
@@ -118,7 +117,7 @@ fn with_crowd<R>(
     match &input.tree {
         Some(tree) => search.movers = Arc::clone(tree),
         None => {
-            aabbs_into(search.boxes(), &input.packed, &scene.supports.records, 0.0);
+            input.boxes_into(search.boxes(), &scene.supports.records);
             search.build_for_walks(&input.rules, 0);
         }
     }

@@ -14,6 +14,7 @@ pub struct ShapeCastHit {
     /// Row of the body that is hit. Statics count on after the bodies.
     pub body: u32,
     /// The part of the body: 0 where its shape is a hull.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub part: u32,
     /// How far the shape moves until it meets the body, in world units; 0 where it touches or overlaps it at the start.
     pub distance: f64,
@@ -59,10 +60,12 @@ pub struct NearestBody {
     /// Row of the body or of the shape that is asked about.
     pub query: u32,
     /// The part of the body that is asked about: 0 where its shape is a hull, and for a shape that is no body of the query.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub query_part: u32,
     /// Row of the body that is near it. Statics count on after the bodies.
     pub body: u32,
     /// The part of the body: 0 where its shape is a hull.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub part: u32,
     /// The verdict for the two.
     pub status: Status,

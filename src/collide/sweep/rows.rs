@@ -26,8 +26,10 @@ pub struct Sweep {
     /// Row of the second body.
     pub b: u32,
     /// The part of `a`: 0 where its shape is a hull.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub part_a: u32,
     /// The part of `b`: 0 where its shape is a hull.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub part_b: u32,
     /// Whether they meet.
     pub outcome: SweepOutcome,
