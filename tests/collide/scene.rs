@@ -376,7 +376,7 @@ fn hulls_have_the_rows_of_an_arena() {
     for (name, engine) in engines() {
         for (at, place) in [(NEAR, "near"), (FAR, "far")] {
             for worlds in [1, 3, 40] {
-                let crowd = Crowd::new(5 + u64::from(worlds), extent(120, 300), 25, at, worlds);
+                let crowd = Crowd::new(5 + u64::from(worlds), extent(120, 160), 25, at, worlds);
                 let what = format!("{name}, {place}, {worlds} worlds");
                 let options = SceneOptions::default();
                 check_hulls(&what, &engine, &crowd, &crowd.scene(&engine, options), options, at);
@@ -872,7 +872,7 @@ fn a_changed_scene_has_the_rows_of_a_new_one() {
             let mut scene = next::Scene::new(&shapes, &bodies, SceneOptions::default()).unwrap();
             let mut random = Random::new(4);
             let rays = rays(&mut random, at, 60, 1);
-            for step in 0..extent(8, 40) {
+            for step in 0..extent(8, 12) {
                 let before = scene.clone();
                 let held = bodies.clone();
                 let mut rows: Vec<usize> = (0..1 + step % 9).map(|_| random.below(bodies.len())).collect();
@@ -1013,7 +1013,7 @@ fn events_are_what_became_of_the_touching_pairs() {
         let mut random = Random::new(6);
         let mut touching: BTreeSet<[next::BodyId; 2]> = BTreeSet::new();
         let (mut begun, mut stayed, mut ended) = (0, 0, 0);
-        for step in 0..extent(12, 60) {
+        for step in 0..extent(12, 20) {
             let ids: Vec<next::BodyId> = scene.ids().filter(|&id| !scene.get(id).unwrap().fixed).collect();
             let some: Vec<next::BodyId> = (0..4).map(|_| ids[random.below(ids.len())]).collect();
             let poses: Vec<next::Pose> = some
