@@ -57,7 +57,7 @@ const WORDS: [&str; 12] = [
     "0 0 0",
 ];
 
-/// A robot that was read is a tree whose numbers are finite.
+/// Checks that the links of a robot form a tree, and that its numbers are finite.
 fn check(robot: &Robot) {
     let (count, mut placed) = (robot.links.len(), vec![false; robot.links.len()]);
     assert_eq!((robot.order.len(), robot.joints.len()), (count, count - 1));

@@ -141,6 +141,18 @@ macro_rules! rows {
     };
 }
 
+/// Rays of a scene as those of an arena, which have their origins apart.
+fn lines_and_origins(rays: &[next::Ray]) -> (Vec<Ray>, Vec<[f64; 3]>) {
+    let line = |ray: &next::Ray| Ray {
+        origin: [0.0; 3],
+        direction: ray.direction,
+        max_distance: ray.max_distance,
+        group: ray.group,
+        mask: ray.mask,
+    };
+    rays.iter().map(|ray| (line(ray), ray.origin)).unzip()
+}
+
 fn rays(random: &mut Random, at: [f64; 3], count: usize, worlds: u32) -> Vec<next::Ray> {
     (0..count)
         .map(|index| {
@@ -258,17 +270,7 @@ fn check_hulls(
     same(what, found, rows!(arena.distances(columns, Pairs::BroadPhase, &DistanceOptions::default())), least);
     let mut random = Random::new(78);
     let rays = rays(&mut random, at, extent(60, 400), worlds);
-    let lines: Vec<Ray> = rays
-        .iter()
-        .map(|ray| Ray {
-            origin: [0.0; 3],
-            direction: ray.direction,
-            max_distance: ray.max_distance,
-            group: ray.group,
-            mask: ray.mask,
-        })
-        .collect();
-    let origins: Vec<[f64; 3]> = rays.iter().map(|ray| ray.origin).collect();
+    let (lines, origins) = lines_and_origins(&rays);
     let asked: Vec<u32> =
         if old.worlds.is_empty() { vec![] } else { rays.iter().map(|ray| ray.world).collect() };
     let ray_columns = RayColumns { rays: &lines, origins: &origins, worlds: &asked };
@@ -703,17 +705,7 @@ fn check_mixed(what: &str, mixed: &Mixed, old: &Compounds, scene: &next::Scene, 
     }
     let mut random = Random::new(78);
     let rays = rays(&mut random, at, extent(60, 400), worlds);
-    let lines: Vec<Ray> = rays
-        .iter()
-        .map(|ray| Ray {
-            origin: [0.0; 3],
-            direction: ray.direction,
-            max_distance: ray.max_distance,
-            group: ray.group,
-            mask: ray.mask,
-        })
-        .collect();
-    let origins: Vec<[f64; 3]> = rays.iter().map(|ray| ray.origin).collect();
+    let (lines, origins) = lines_and_origins(&rays);
     let asked: Vec<u32> =
         if mixed.worlds.is_empty() { vec![] } else { rays.iter().map(|ray| ray.world).collect() };
     let ray_columns = RayColumns { rays: &lines, origins: &origins, worlds: &asked };
@@ -1067,7 +1059,7 @@ fn events_are_what_became_of_the_touching_pairs() {
     }
 }
 
-/// Paths and postures have the rows of an arena with the same statics, bit for bit; compounds as links are their parts.
+/// A scene and an arena with the same statics give the same rows for paths and postures, bit for bit. A compound link gives the rows of its parts.
 #[test]
 fn robots_have_the_rows_of_an_arena() {
     let engine = Engine::cpu();

@@ -558,7 +558,7 @@ mod tests {
         assert!(checked >= 20, "{checked}");
     }
 
-    /// The check of the boxes finds a body that moved and was not named.
+    /// The check of the boxes finds a body that moved without a call of `refit` for it.
     #[test]
     fn a_move_without_a_refit_is_found() {
         let mut random = Random(33);

@@ -39,7 +39,7 @@ const WINDOW: usize = 1 << 14;
 /// More than what f64 rounds off a place in a field's frame, as a share of how far it is from the field's origin.
 const ROUNDED: f64 = 1e-14;
 
-/// Sweeps of pairs of bodies of which one at least is a height field.
+/// Sweeps of pairs of bodies with at least one height field.
 #[derive(Debug)]
 pub(crate) struct FieldSweeps {
     pub(crate) crowd: Crowd,
@@ -175,7 +175,7 @@ impl FieldSweeps {
         field.visit_line(start, direction, grow, &mut Along { duration, found });
     }
 
-    /// Finds the pairs of parts of a pair of bodies that may meet, of which one at least is a field.
+    /// Finds the pairs of parts that may meet, for two bodies of which at least one is a height field.
     fn find(&self, (row, bodies): (usize, [u32; 2]), found: &mut Vec<Found>) {
         let is_second = self.field(bodies[1]).is_some();
         let [other, of_field] = if is_second { bodies } else { [bodies[1], bodies[0]] };
@@ -230,8 +230,9 @@ impl FieldSweeps {
         (0..).zip(list.parts.iter().zip(&list.turns)).map(place).collect()
     }
 
-    /// Calls `found` with each triangle of a field that may come down to a half-space, which does not move. A corner's height is a linear
-    /// function of time, but for turning, which changes it by the chord of the corner's distance from the field's position.
+    /// Calls `found` with each triangle of a field that may come down to a half-space, which does not move. The height of a corner above the
+    /// plane changes at a constant rate while the field does not turn. Turning by an angle adds at most the chord of that angle on the circle
+    /// on which the corner moves about the field's position.
     fn above_plane(
         &self,
         (field, body): (&Field, &FieldBody),
@@ -368,7 +369,7 @@ impl<F: FnMut(u32)> TriangleVisit for Along<'_, F> {
 }
 
 impl FieldSweeps {
-    /// Lists the pairs of bodies of which one at least is a height field, that groups and masks, worlds and exclusions accept, and whose swept boxes
+    /// Lists the pairs of bodies with at least one height field that groups and masks, worlds and exclusions accept, and whose swept boxes
     /// overlap.
     pub(crate) fn list_pairs(&mut self, worlds: &[u32], rules: &NearRules) -> Result<()> {
         let count = self.crowd.bodies.len() as u32;
@@ -409,7 +410,7 @@ impl FieldSweeps {
         Ok(())
     }
 
-    /// Keeps those of given pairs of bodies of which one at least is a height field, with their numbers.
+    /// Keeps those given pairs of bodies that have at least one height field, with their numbers.
     pub(crate) fn take_given(&mut self, pairs: &[[u32; 2]]) {
         let is_field = |&(_, pair): &(usize, [u32; 2])| pair.iter().any(|&id| self.field(id).is_some());
         self.pairs = pairs.iter().copied().enumerate().filter(is_field).collect();

@@ -190,7 +190,7 @@ impl Compounds {
         }))
     }
 
-    /// The sweeps of the pairs of checked bodies of which one at least is a height field; `None` where no body is one.
+    /// The sweeps of the pairs of checked bodies with at least one height field; `None` where no body is one.
     fn field_sweeps(
         &self,
         columns: CompoundColumns<'_>,

@@ -133,11 +133,12 @@ impl Snapshot {
                 let triangles = triangles.into_iter().map(|(_, row)| row).collect();
                 let mut answer = Answer { parts, triangles };
                 if let Some(Known { answer: earlier, moved }) = known {
-                    stats.skipped_count = (earlier.parts.len() + earlier.triangles.len()) as u64;
+                    let new_count = answer.parts.len() + answer.triangles.len();
                     let is_moved = |place: u32| moved.has_place(place);
                     answer.parts = merged(&earlier.parts, answer.parts, is_moved);
                     let is_moved = |row: u32| moved.has_row(row);
                     answer.triangles = merged(&earlier.triangles, answer.triangles, is_moved);
+                    stats.skipped_count = (answer.parts.len() + answer.triangles.len() - new_count) as u64;
                 }
                 let Some(keep) = keep else { return this.all_named(answer, stats, per) };
                 let answer = Arc::new(answer);
@@ -158,7 +159,7 @@ impl Snapshot {
                 && is_few(moved.place_count(), self.input.mover_count)
     }
 
-    /// The pairs of places that moved, and of these and others, which may be within a margin. They are sorted.
+    /// The pairs of places, of which at least one moved, that may be within a margin, sorted.
     fn pairs_of_moved(&self, moved: &Moved, margin: f64) -> Vec<[u32; 2]> {
         let (Some(movers), input) = (&self.input.tree, &self.input) else { return Vec::new() };
         let none = StaticBoxes::default();
@@ -298,16 +299,6 @@ impl Snapshot {
                 Batch::new(rows, Stats { hit_count, ..stats })
             }))
         }))
-    }
-
-    /// Whether any body has several parts, or is a height field.
-    pub(crate) fn has_parts(&self) -> bool {
-        !self.parts.field_rows.is_empty()
-            || self
-                .bodies
-                .iter()
-                .enumerate()
-                .any(|(row, body)| self.parts.holds(row as u32) && self.table.parts(body.shape).is_some())
     }
 
     /// The pairs of bodies whose parts the broad phase looks for.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
+use crate::collide::compound::body::CompoundBody;
 use crate::collide::compound::field_casts::FieldCasts;
 use crate::collide::compound::field_nearest::{FieldNear, NearRules, RowRules};
 use crate::collide::compound::field_rays::FieldRays;
@@ -142,10 +143,7 @@ impl Snapshot {
         for &row in self.parts.field_rows.iter() {
             let body = &self.bodies[row as usize];
             if let LaidOut::Parts(shape) = &self.table.laid_out[body.shape as usize] {
-                let placed = crate::collide::compound::body::CompoundBody {
-                    compound: list.len() as u32,
-                    ..body.of_field()
-                };
+                let placed = CompoundBody { compound: list.len() as u32, ..body.of_field() };
                 list.push(Arc::clone(shape));
                 bodies.push((body.world, FieldBody { id: row, body: placed, placement: body.placement() }));
             }

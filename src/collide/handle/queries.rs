@@ -46,6 +46,12 @@ impl Scene {
         }
     }
 
+    /// Whether any body is a compound or a height field.
+    fn has_parts(&self) -> bool {
+        let table = &self.shapes().table;
+        self.bodies().any(|body| table.parts(body.shape).is_some())
+    }
+
     /// Finds the pairs of parts that touch or overlap.
     ///
     /// The call checks its input and starts the work. The [`Pending`] gives the answer.
@@ -159,14 +165,13 @@ impl Scene {
     pub fn hits(&self) -> Result<Pending<Batch<bool>>> {
         span!("hullfield.collide.hits", bodies = self.len());
         timed_call(|| {
-            let snapshot = self.snapshot(Need::Walk)?;
-            if snapshot.has_parts() {
+            if self.has_parts() {
                 return Ok(self.hit_counts()?.map(|found| {
                     Batch::new(found.rows.iter().map(|&count| count > 0).collect(), found.stats)
                 }));
             }
-            let (table, input, names, count) =
-                (snapshot.table, snapshot.input, snapshot.names, self.row_count());
+            let Snapshot { table, input, names, .. } = self.snapshot(Need::Walk)?;
+            let count = self.row_count();
             let found = Pending::spawn(move |awaited| {
                 shapes::hits(&table.hulls, input.awaited_by(awaited), &table.searches, true)
             });
@@ -185,9 +190,8 @@ impl Scene {
     pub fn hit_counts(&self) -> Result<Pending<Batch<u32>>> {
         span!("hullfield.collide.hit_counts", bodies = self.len());
         timed_call(|| {
-            let snapshot = self.snapshot(Need::Walk)?;
             let count = self.row_count();
-            if snapshot.has_parts() {
+            if self.has_parts() {
                 let found = self.intersections_per(Pairs::BroadPhase, RowsPer::PairOfBodies)?;
                 return Ok(found.map(move |found| {
                     let mut counts = vec![0; count];
@@ -198,7 +202,7 @@ impl Scene {
                     Batch::new(counts, Stats { hit_count, ..found.stats })
                 }));
             }
-            let (table, input, names) = (snapshot.table, snapshot.input, snapshot.names);
+            let Snapshot { table, input, names, .. } = self.snapshot(Need::Walk)?;
             let found = Pending::spawn(move |awaited| {
                 shapes::hit_counts(&table.hulls, input.awaited_by(awaited), &table.searches, true)
             });

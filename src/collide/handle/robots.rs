@@ -183,16 +183,12 @@ impl Scene {
                 names.push(row);
             }
         }
-        let excluded: Result<Vec<[u32; 2]>> = robot
-            .excluded_bodies
-            .iter()
-            .enumerate()
-            .flat_map(|(at, &(link, id))| match self.fixed_parts(&snapshot, id, Location::Pair(at)) {
-                Ok(fixed) => fixed.map(|index| Ok([link, index])).collect::<Vec<_>>(),
-                Err(error) => vec![Err(error)],
-            })
-            .collect();
-        let exclusions = Exclusions::new(robot.excluded_links)?.with_statics(&excluded?);
+        let mut excluded = Vec::new();
+        for (at, &(link, id)) in robot.excluded_bodies.iter().enumerate() {
+            let fixed = self.fixed_parts(&snapshot, id, Location::Pair(at))?;
+            excluded.extend(fixed.map(|index| [link, index]));
+        }
+        let exclusions = Exclusions::new(robot.excluded_links)?.with_statics(&excluded);
         let columns = BodyColumns {
             positions: &positions,
             owners: &links,

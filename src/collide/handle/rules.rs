@@ -57,7 +57,7 @@ pub(crate) fn rules(
     (rules, of_rows)
 }
 
-/// Bodies of one rank never meet one another. Ranks may exclude one another.
+/// Each body belongs to one rank. Bodies of the same rank never meet, nor do bodies of two ranks that exclude each other.
 struct Ranks {
     /// Of each row; `u32::MAX` where it holds no body.
     of_row: Vec<u32>,

@@ -276,10 +276,15 @@ impl Scene {
         self.slots.ids()
     }
 
+    /// The bodies, by rows.
+    pub(crate) fn bodies(&self) -> impl Iterator<Item = &Body> {
+        self.slots.ids().map(|id| &self.bodies[id.row as usize])
+    }
+
     /// Replaces a body. Its id stays.
     ///
     /// # Errors
-    /// As [`Scene::insert`]; [`Error::Missing`] where there is no such body. The scene is then unchanged.
+    /// As [`Scene::insert`]; [`Error::Invalid`] where there is no such body. The scene is then unchanged.
     pub fn set(&mut self, id: BodyId, body: Body) -> Result<()> {
         self.check_id(id, Location::Argument)?;
         self.shapes.table.check(&body, Location::Argument)?;
@@ -301,7 +306,7 @@ impl Scene {
     ///
     /// # Errors
     /// [`Error::Count`] where there is not a pose for each id. At the [`Location::Body`] of the first bad one, its place among these:
-    /// [`Error::Missing`] where there is no such body, [`Error::Value`] for a number. No body is moved then.
+    /// [`Error::Invalid`] where there is no such body, [`Error::Value`] for a number. No body is moved then.
     pub fn set_poses(&mut self, ids: &[BodyId], poses: &[Pose]) -> Result<()> {
         if ids.len() != poses.len() {
             return Err(Error::Count {
@@ -328,7 +333,7 @@ impl Scene {
     /// for given pairs. A pair excludes both orders, and ends with its bodies.
     ///
     /// # Errors
-    /// At [`Location::Pair`]: [`Error::Missing`] where there is no such body, [`Error::Invalid`] where one is excluded from itself.
+    /// [`Error::Invalid`] at its [`Location::Pair`] where there is no such body, and where a body or an owner is excluded from itself.
     pub fn set_exclusions(&mut self, bodies: &[[BodyId; 2]], owners: &[[u32; 2]]) -> Result<()> {
         for (at, &[a, b]) in bodies.iter().enumerate() {
             let at = Location::Pair(at);
@@ -358,8 +363,8 @@ impl Scene {
     /// Linear in the touching pairs, now and then, and a sort of those now.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for the answer of another scene or a copy, for one whose events were taken or that is earlier than one whose were, and
-    /// for one of more than 64 queries ago. Nothing is changed then.
+    /// [`Error::Invalid`] for an answer of another scene or of a copy, for one that was handed in before, for one that is earlier than another that
+    /// was handed in, and for one of more than 64 queries ago. Nothing is changed then.
     ///
     /// ```
     /// use hullfield::Engine;
@@ -459,12 +464,11 @@ impl Scene {
 
     /// Lays out what changed.
     fn refresh(&self, table: &ShapeTable, laid_out: &mut LaidOut) -> Result<()> {
-        if let Some(parts) = laid_out.parts.take() {
+        if let Some(mut parts) = laid_out.parts.take() {
             if laid_out.moved.is_empty() {
                 laid_out.parts = Some(parts);
                 return Ok(());
             }
-            let mut parts = parts;
             let moved = std::mem::take(&mut laid_out.moved);
             if Arc::make_mut(&mut parts).move_bodies(table, &self.bodies, &moved)? {
                 laid_out.parts = Some(parts);

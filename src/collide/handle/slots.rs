@@ -88,7 +88,12 @@ impl Slots {
     /// [`Error::TooMany`].
     pub(crate) fn insert(&mut self) -> Result<BodyId> {
         let scene = self.scene;
-        let id = if self.free.is_empty() {
+        let id = if let Some(row) = Arc::make_mut(&mut self.free).pop() {
+            let slot = &mut Arc::make_mut(&mut self.rows)[row as usize];
+            // Rows whose generations are used up are not free.
+            *slot = Slot { id: BodyId { row, generation: slot.id.generation + 1, scene }, is_held: true };
+            slot.id
+        } else {
             let (count, limit) = (self.rows.len() as u64 + 1, u64::from(u32::MAX));
             if count > limit {
                 return Err(Error::TooMany { what: "bodies", count, limit });
@@ -96,17 +101,6 @@ impl Slots {
             let id = BodyId { row: self.rows.len() as u32, generation: 0, scene };
             Arc::make_mut(&mut self.rows).push(Slot { id, is_held: true });
             id
-        } else {
-            let Some(row) = Arc::make_mut(&mut self.free).pop() else {
-                return Err(Error::internal(
-                    "collide::handle::slots",
-                    "a list that is not empty has no last",
-                ));
-            };
-            let slot = &mut Arc::make_mut(&mut self.rows)[row as usize];
-            // Rows whose generations are used up are not free.
-            *slot = Slot { id: BodyId { row, generation: slot.id.generation + 1, scene }, is_held: true };
-            slot.id
         };
         self.count += 1;
         Ok(id)

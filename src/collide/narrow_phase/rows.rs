@@ -252,7 +252,8 @@ pub struct Stats {
     /// Candidate pairs: those that the narrow phase examined, and those that were skipped.
     pub candidate_count: u64,
     /// Candidates that were not examined, because the result of an earlier frame still held: see
-    /// [`Options::warm_start`](crate::collide::Options::warm_start); 0 without.
+    /// [`Options::warm_start`](crate::collide::Options::warm_start); 0 without. In a [`Scene`](crate::collide::next::Scene): the rows that were
+    /// kept, because neither body moved. They are not among the candidates.
     pub skipped_count: u64,
     /// Pairs that touch or penetrate.
     pub hit_count: u64,

@@ -216,7 +216,8 @@ impl Flow {
         })
     }
 
-    /// Brings a field up to date after edits, where `goals` are given for these. The handle of the field is used up where that succeeds.
+    /// Updates a field after edits of the map. If `goals` are given, they replace the field's goals. After a success the old handle of the field
+    /// can't be used any longer.
     pub fn update(&self, field: &JsValue, goals: &JsValue) -> Promise {
         settled(|| {
             let goals = if goals.is_undefined() || goals.is_null() {

@@ -5,8 +5,9 @@
 //! longer than a path over the triangle's corners, none enters the triangle any more (Xin and Wang's filter, in `propagate.rs`). Then its
 //! corners are measured, and its windows are used again: only those around the wavefront are in memory.
 //!
-//! Windows come nearest first up to a bucket's width, and no window is nearer than the one it comes from, up to rounding. Should rounding ever
-//! bring one to a triangle whose windows were given back, the search says so, and its caller makes the distances with all windows.
+//! Windows come nearest first up to a bucket's width, and no window is nearer than the one it comes from, up to rounding. Rounding may
+//! still bring a window to a triangle whose windows were dropped. The search then reports it, and its caller computes the distances again with all
+//! windows in memory.
 
 use crate::navigate::shared::heap::Entry;
 use crate::navigate::surface::geodesic::propagate::Propagation;

@@ -7,7 +7,7 @@ use crate::playground::flow::map::{Map, PAINTED_COST};
 
 /// The longest text that a link keeps.
 const MOST_TEXT: usize = 8192;
-/// The bits of a run's number that say what its cells are; the others are its length.
+/// A run of equal cells is one number. This many low bits of it are the kind of the cells; the others are the length of the run.
 const KIND_BITS: u32 = 4;
 /// The kind of a cell that is as planned. Others are one more than the sum of these.
 const PLANNED: u8 = 0;
