@@ -1159,3 +1159,21 @@ fn a_stored_scene_comes_back() {
         assert!(read.is_err() || next::Scene::restore(&other, &read.unwrap().1).is_err(), "{from}");
     }
 }
+
+/// An answer says how many rows were kept: those of pairs in which neither body moved.
+#[test]
+fn kept_rows_are_counted() {
+    let shapes = Shapes::new(&Engine::cpu(), [next::Hull::ball(1.0).unwrap().into()]).unwrap();
+    let bodies = [0.0, 1.5, 9.0, 10.5].map(|x| next::Body::new(0).at([x, 0.0, 0.0]));
+    let mut scene = next::Scene::new(&shapes, &bodies, SceneOptions::default()).unwrap();
+    let kept = |scene: &next::Scene| {
+        let found = scene.contacts(Pairs::BroadPhase, &PairOptions::default()).unwrap().wait().unwrap();
+        assert_eq!(found.rows.len(), 2);
+        found.stats.skipped_count
+    };
+    // From the second query on rows are kept.
+    assert_eq!([kept(&scene), kept(&scene), kept(&scene)], [0, 0, 2]);
+    let id = scene.id(3).unwrap();
+    scene.set_poses(&[id], &[next::Pose { position: [10.0, 0.0, 0.0], ..next::Pose::IDENTITY }]).unwrap();
+    assert_eq!([kept(&scene), kept(&scene)], [1, 2]);
+}
